@@ -1,0 +1,229 @@
+/*
+ * The record: what one process wrote down about its waits. It is a file mapping, so that it
+ * survives every kind of process end. libabshim.so writes it, the abshim command reads it.
+ *
+ * Layout: one struct record_header at offset 0, then the regions at the offsets that the header
+ * gives. Every reader takes sizes and offsets from the header, never from sizeof. All integers are
+ * in the byte order of the machine that wrote them (little-endian on both supported machines).
+ */
+#ifndef PROBES_RECORD_H
+#define PROBES_RECORD_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#define RECORD_MAGIC        "ABSHIMR"
+#define RECORD_VERSION      1u
+#define RECORD_SUFFIX       ".abshim"
+#define RECORD_NAME_SIZE    16  /* a thread's name with its NUL, as prctl(PR_GET_NAME) gives it */
+#define RECORD_PATH_SIZE    512 /* longer paths are cut at the front and begin with "..." */
+#define RECORD_OTHER_NAMES  "(others)"
+#define RECORD_BUCKETS      40 /* bucket b counts waits of [2^b, 2^(b+1)) ns; the last is open */
+#define RECORD_MAX_SETTINGS 1024
+
+/* The regions, in file order. "dense" tables are arrays filled from the front: entries
+ * 0 .. used-1 have been claimed; an entry whose first word is 0 is claimed but not (or not yet)
+ * valid and must be skipped. "index" regions are hash indexes of the writer: readers ignore them.
+ */
+enum record_region_id {
+	REGION_CONTROL,     /* one struct record_control: settings that may change while the process
+	                       runs */
+	REGION_THREADS,     /* struct record_thread, dense; slots of ended threads are reused */
+	REGION_RETIRED,     /* struct record_retired, dense: totals of ended threads, by name */
+	REGION_MODULES,     /* struct record_module, dense */
+	REGION_LOCK_INDEX,  /* uint32_t */
+	REGION_LOCKS,       /* struct record_lock, dense */
+	REGION_SITE_INDEX,  /* uint32_t */
+	REGION_SITES,       /* struct record_site, dense */
+	REGION_BLAME_INDEX, /* uint32_t */
+	REGION_BLAME,       /* struct record_blame, dense */
+	REGION_CONDS, /* struct record_cond, a hash table: not dense, every entry may be in use */
+	REGION_COUNT
+};
+
+struct record_region {
+	uint64_t offset;     /* bytes from the start of the file */
+	uint32_t entry_size; /* bytes */
+	uint32_t capacity;   /* entries */
+	uint32_t used;       /* dense regions: entries claimed so far */
+	uint32_t lost;       /* entries that found no room */
+	uint64_t populated; /* bytes from the region's start that are safe to touch; the writer's */
+};
+
+enum record_state {
+	RECORD_RUNNING, /* also: was killed, crashed, or ended by a raw system call */
+	RECORD_ENDED,   /* the shim saw the end: end_kind says which */
+	RECORD_EXECED,  /* replaced itself by another program, which has a record of its own */
+};
+
+enum record_end {
+	END_NONE,
+	END_EXIT, /* exit() or return from main */
+	END_QUICK_EXIT,
+	END__EXIT, /* _exit() or _Exit() */
+	END_ABORT,
+	END_DAEMON, /* the parent that daemon() left behind */
+	END_EXEC,
+};
+
+/* What a person must know before trusting the figures: bits of record_header.flags. */
+enum record_flag {
+	RECORD_IN_MEMORY = 1u << 0, /* no file could be made: this record dies with the process */
+	RECORD_NOT_TMPFS =
+	        1u << 1,           /* the record lies on a file system that writes back to a disk */
+	RECORD_SECCOMP = 1u << 2,  /* a seccomp filter was installed while the process ran */
+	RECORD_REPORTED = 1u << 3, /* the exit report was printed in full */
+	RECORD_SUMMARISED = 1u << 4, /* only the plain summary could be printed */
+	RECORD_FORKED = 1u << 5,     /* the process is a forked child; counting began at the fork */
+	RECORD_ELISION = 1u << 6,    /* glibc.elision.enable is set: elided mutexes pass through */
+};
+
+struct record_header {
+	char magic[8];        /* RECORD_MAGIC */
+	uint32_t version;     /* RECORD_VERSION */
+	uint32_t header_size; /* bytes of this struct */
+	uint64_t file_size;   /* bytes of the whole record */
+	uint32_t machine;     /* ELF e_machine: 62 x86-64, 183 AArch64 */
+	uint32_t flags;       /* enum record_flag */
+
+	int32_t pid;
+	int32_t parent_pid;
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat: tells a reused pid from this process */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC when counting began */
+	uint64_t start_real_ns; /* CLOCK_REALTIME at the same moment */
+	uint64_t end_ns;        /* CLOCK_MONOTONIC at the end, 0 while running */
+	uint32_t state;         /* enum record_state */
+	uint32_t end_kind;      /* enum record_end */
+	int32_t exit_status;    /* argument of exit, where it was seen; else -1 */
+	uint32_t cpus;          /* CPUs in the affinity mask at start */
+
+	uint64_t threads_created; /* successful calls of pthread_create */
+	uint64_t threads_lost;    /* threads that found no slot: their locks are not counted */
+	uint64_t lost_waits;      /* waits missing from a full table */
+	uint64_t lost_ns;
+
+	uint32_t retired_rest; /* 1 when REGION_RETIRED was full and its last entry collects the
+	                          rest */
+	uint32_t unused;
+
+	char executable[RECORD_PATH_SIZE]; /* absolute path */
+	char library[RECORD_PATH_SIZE];    /* libabshim.so's own absolute path */
+	char path[RECORD_PATH_SIZE]; /* this file's absolute path; empty when in memory only */
+	char settings[RECORD_MAX_SETTINGS]; /* the ABSHIM_ variables in force, "NAME=value\n" each
+	                                     */
+
+	struct record_region regions[REGION_COUNT];
+};
+
+/* Read on the slow path only; the one place that says which strategy is in force. */
+struct record_control {
+	uint32_t mutex_strategy; /* index into strategies.def */
+	uint32_t mutex_count;    /* its N */
+	uint32_t
+	        mutex_pre_spins; /* polls before the strategy: SPINLOOPS together with YIELDLOOPS */
+	uint32_t stats;          /* enum record_stats */
+	char mutex_name[24];     /* "yield:30", for people */
+};
+
+enum record_stats { STATS_OFF, STATS_ON };
+
+struct mutex_counters {
+#define MUTEX_COUNTER(name, combine, help) uint64_t name;
+#include "counters.def"
+};
+
+struct cond_counters {
+#define COND_COUNTER(name, combine, help) uint64_t name;
+#include "counters.def"
+};
+
+/* What others waited for while this thread held the lock. Added to by the waiters, atomically. */
+struct caused_counters {
+	uint64_t waits;
+	uint64_t wait_ns_total;
+	uint64_t wait_ns_max;
+};
+
+/* One running thread. The first cache line is the one that the uncontended path writes. */
+struct record_thread {
+	uint32_t tid;                /* 0: the slot is free */
+	uint32_t slot;               /* its own number */
+	struct mutex_counters mutex; /* acquired is the first: same cache line as tid */
+	struct cond_counters cond;
+	uint64_t handle;     /* pthread_self(), the writer's */
+	uint64_t started_ns; /* first time the shim saw the thread */
+	char name[RECORD_NAME_SIZE];
+	struct caused_counters caused __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
+
+/* Ended threads of one name. All fields are added to atomically. */
+struct record_retired {
+	uint32_t state;              /* 0 not valid yet, 1 valid */
+	uint32_t threads;            /* how many ended threads are in here */
+	char name[RECORD_NAME_SIZE]; /* RECORD_OTHER_NAMES collects what found no row of its own */
+	struct mutex_counters mutex;
+	struct cond_counters cond;
+	struct caused_counters caused;
+};
+
+/* A file mapped executable at [start, end). A later entry that overlaps an older one replaced it.
+ */
+struct record_module {
+	uint64_t start; /* 0: not valid */
+	uint64_t end;
+	uint64_t file_offset; /* of start */
+	uint64_t inode;
+	uint32_t device_major, device_minor;
+	char path[RECORD_PATH_SIZE];
+};
+
+struct wait_totals {
+	uint64_t waits;
+	uint64_t wait_ns_total;
+	uint64_t wait_ns_max;
+	uint32_t histogram[RECORD_BUCKETS];
+};
+
+/* A mutex that was waited for. A destroyed one keeps its row; its address may appear again. */
+struct record_lock {
+	uint64_t address; /* 0: not valid */
+	uint32_t kind;    /* the mutex's __kind word */
+	uint32_t destroyed;
+	uint32_t first_site; /* entry of REGION_SITES + 1 that waited first, 0 unknown */
+	uint32_t unused;
+	struct wait_totals wait;
+};
+
+/* A call site that waited for one lock. */
+struct record_site {
+	uint64_t address; /* return address of the call, 0: not valid */
+	uint32_t lock;    /* entry of REGION_LOCKS */
+	uint32_t module; /* entry of REGION_MODULES + 1, 0 when the address lies in no known file */
+	struct wait_totals wait;
+};
+
+/* Waits at one site while the lock had been acquired at another: who blocked whom. */
+struct record_blame {
+	uint64_t holder_address; /* return address of the acquiring call, 1 when unknown, 0: not
+	                            valid */
+	uint32_t holder_module;  /* as in record_site */
+	uint32_t site;           /* the waiter: entry of REGION_SITES */
+	uint64_t waits;
+	uint64_t wait_ns_total;
+	uint64_t wait_ns_max;
+};
+
+#define RECORD_HOLDER_UNKNOWN 1u
+
+/* The writer's notes on a condition variable with waiters; of no interest to a reader. */
+#define RECORD_SIGNALS 8
+struct record_cond {
+	uint64_t address; /* 0: free */
+	uint32_t waiters; /* threads inside a wait */
+	uint32_t granted; /* signals given to waiters so far; modulo 2^32 */
+	uint32_t taken;   /* signals that returning waiters have taken */
+	uint32_t unused;
+	uint64_t signalled_ns[RECORD_SIGNALS]; /* time of grant g at [g % RECORD_SIGNALS] */
+};
+
+#endif

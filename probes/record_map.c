@@ -1,0 +1,316 @@
+/*
+ * Makes the record of this process: lays out the regions, creates the file, and populates pages
+ * before they are touched.
+ */
+#include "record_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "clock.h"
+#include "sys.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define ALIGNMENT      4096u
+#define POPULATE_CHUNK 16384u
+#define NAME_TRIES     1000u
+
+struct record_header *record_header;
+
+/* Whether MADV_POPULATE_WRITE works here; without it the whole file is allocated at once. */
+static bool populate_works;
+
+static const struct {
+	uint32_t entry_size, capacity;
+} layout[REGION_COUNT] = {
+	[REGION_CONTROL] = { sizeof(struct record_control), 1 },
+	[REGION_THREADS] = { sizeof(struct record_thread), 8192 },
+	[REGION_RETIRED] = { sizeof(struct record_retired), 256 },
+	[REGION_MODULES] = { sizeof(struct record_module), 512 },
+	[REGION_LOCK_INDEX] = { sizeof(uint32_t), 8192 },
+	[REGION_LOCKS] = { sizeof(struct record_lock), 4096 },
+	[REGION_SITE_INDEX] = { sizeof(uint32_t), 16384 },
+	[REGION_SITES] = { sizeof(struct record_site), 8192 },
+	[REGION_BLAME_INDEX] = { sizeof(uint32_t), 16384 },
+	[REGION_BLAME] = { sizeof(struct record_blame), 8192 },
+	[REGION_CONDS] = { sizeof(struct record_cond), 1024 },
+};
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t region_bytes(enum record_region_id id)
+{
+	return (uint64_t)layout[id].entry_size * layout[id].capacity;
+}
+
+static uint64_t record_bytes(void)
+{
+	uint64_t bytes = round_up(sizeof(struct record_header), ALIGNMENT);
+	for (int id = 0; id < REGION_COUNT; id++)
+		bytes += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
+	return bytes;
+}
+
+unsigned record_decimal(char *text, uint64_t value)
+{
+	char digits[20];
+	unsigned count = 0, at = 0;
+	do
+		digits[count++] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	while (count > 0)
+		text[at++] = digits[--count];
+	text[at] = '\0';
+	return at;
+}
+
+void record_copy_path(char *to, size_t size, const char *from)
+{
+	size_t length = strlen(from);
+	if (length < size) {
+		memcpy(to, from, length + 1);
+		return;
+	}
+	memcpy(to, "...", 3);
+	memcpy(to + 3, from + length - (size - 4), size - 3);
+}
+
+/* A file larger than RLIMIT_FSIZE would mean SIGXFSZ. */
+static bool size_allowed(uint64_t bytes)
+{
+	struct rlimit limit;
+	long result = sys_call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SYS_ARG(&limit), 0, 0);
+	return sys_failed(result) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes;
+}
+
+/* Populates [from, from + bytes) of the mapping; false where touching it could fault. */
+static bool populate(void *from, uint64_t bytes)
+{
+	uintptr_t start = (uintptr_t)from & ~(uintptr_t)(ALIGNMENT - 1);
+	uintptr_t end = (uintptr_t)from + bytes;
+	return sys_call3(SYS_madvise, (long)start, (long)(end - start), MADV_POPULATE_WRITE) == 0;
+}
+
+/* directory/NAME.PID.SEQ.abshim with the first SEQ that no file has. Returns a descriptor. */
+static int create_file(const char *directory, const char *executable, char path[RECORD_PATH_SIZE])
+{
+	const char *name = strrchr(executable, '/');
+	name = name != NULL ? name + 1 : executable;
+	size_t at = strlen(directory);
+	if (at + strlen(name) + 64 > RECORD_PATH_SIZE)
+		return -ENAMETOOLONG;
+	memcpy(path, directory, at);
+	path[at++] = '/';
+	memcpy(path + at, name, strlen(name));
+	at += strlen(name);
+	path[at++] = '.';
+	at += record_decimal(path + at, (uint64_t)sys_getpid());
+	path[at++] = '.';
+	for (unsigned sequence = 0; sequence < NAME_TRIES; sequence++) {
+		unsigned digits = record_decimal(path + at, sequence);
+		memcpy(path + at + digits, RECORD_SUFFIX, sizeof(RECORD_SUFFIX));
+		int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd != -EEXIST)
+			return fd;
+	}
+	return -EEXIST;
+}
+
+/* Default directories are ours alone: made with mode 0700, refused when another user owns them. */
+static int private_directory(const char *parent, const char *name, bool with_user, char *path)
+{
+	int user = (int)sys_call3(SYS_geteuid, 0, 0, 0);
+	size_t at = strlen(parent);
+	memcpy(path, parent, at);
+	if (with_user)
+		at += record_decimal(path + at, (uint64_t)(unsigned)user);
+	memcpy(path + at, name, strlen(name) + 1);
+	at += strlen(name);
+	if (!with_user)
+		record_decimal(path + at, (uint64_t)(unsigned)user);
+	sys_call3(SYS_mkdirat, AT_FDCWD, SYS_ARG(path), 0700);
+	struct stat status;
+	long result = sys_call6(SYS_newfstatat, AT_FDCWD, SYS_ARG(path), SYS_ARG(&status),
+	        AT_SYMLINK_NOFOLLOW, 0, 0);
+	if (sys_failed(result))
+		return (int)result;
+	if (!S_ISDIR(status.st_mode) || status.st_uid != (uid_t)user || (status.st_mode & 077) != 0)
+		return -EPERM;
+	return 0;
+}
+
+static int create_default(const char *executable, char path[RECORD_PATH_SIZE])
+{
+	static const struct {
+		const char *parent, *name;
+		bool with_user;
+	} places[] = {
+		{ "/dev/shm", "/abshim-", false },
+		{ "/run/user/", "/abshim", true },
+		{ "/tmp", "/abshim-", false },
+	};
+	int result = -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char directory[64];
+		result = private_directory(
+		        places[i].parent, places[i].name, places[i].with_user, directory);
+		if (result == 0)
+			result = create_file(directory, executable, path);
+		if (result >= 0)
+			return result;
+	}
+	return result;
+}
+
+/* Gives the file its size and maps it at `at` (or anywhere). Returns the address or -errno. */
+static long map_file(int fd, uint64_t bytes, void *at)
+{
+	long result = sys_call3(SYS_ftruncate, fd, (long)bytes, 0);
+	if (sys_failed(result))
+		return result;
+	long address = sys_call6(SYS_mmap, SYS_ARG(at), (long)bytes, PROT_READ | PROT_WRITE,
+	        MAP_SHARED | (at != NULL ? MAP_FIXED : 0), fd, 0);
+	if (sys_failed(address))
+		return address;
+	/* The header, the control page and the first threads are always needed. */
+	populate_works = populate((void *)address, POPULATE_CHUNK);
+	if (populate_works)
+		return address;
+	result = sys_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
+	if (!sys_failed(result))
+		return address;
+	if (at == NULL)
+		sys_call3(SYS_munmap, address, (long)bytes, 0);
+	return result;
+}
+
+static long map_memory(uint64_t bytes, void *at)
+{
+	populate_works = false;
+	return sys_call6(SYS_mmap, SYS_ARG(at), (long)bytes, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0), -1, 0);
+}
+
+static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
+{
+	struct record_header *header = record_header;
+	uint64_t offset = round_up(sizeof(*header), ALIGNMENT);
+	for (int id = 0; id < REGION_COUNT; id++) {
+		struct record_region *region = &header->regions[id];
+		region->offset = offset;
+		region->entry_size = layout[id].entry_size;
+		region->capacity = layout[id].capacity;
+		region->populated = populate_works ? 0 : region_bytes((enum record_region_id)id);
+		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
+	}
+	header->version = RECORD_VERSION;
+	header->header_size = sizeof(*header);
+	header->file_size = bytes;
+#if defined(__x86_64__)
+	header->machine = 62;
+#else
+	header->machine = 183;
+#endif
+	header->flags = flags;
+	header->pid = sys_getpid();
+	header->parent_pid = (int)sys_call3(SYS_getppid, 0, 0, 0);
+	header->start_ns = clock_monotonic_ns();
+	header->start_real_ns = clock_ns(CLOCK_REALTIME);
+	header->exit_status = -1;
+	record_copy_path(header->path, sizeof(header->path), path);
+	/* A reader takes the record for one when the magic is there: last. */
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* pairs with the reader's copy of the file */
+	memcpy(header->magic, RECORD_MAGIC, sizeof(header->magic));
+}
+
+int record_create(const char *directory, const char *executable, bool must_file)
+{
+	char path[RECORD_PATH_SIZE];
+	uint64_t bytes = record_bytes();
+	uint32_t flags = 0;
+	void *at = record_header;
+	long address = -EFBIG;
+	int fd = -EFBIG;
+
+	if (size_allowed(bytes))
+		fd = directory != NULL ? create_file(directory, executable, path)
+		                       : create_default(executable, path);
+	if (fd >= 0) {
+		struct statfs file_system;
+		address = map_file(fd, bytes, at);
+		if (sys_failed(address))
+			sys_call3(SYS_unlinkat, AT_FDCWD, SYS_ARG(path), 0);
+		else if (!sys_failed(sys_call3(SYS_fstatfs, fd, SYS_ARG(&file_system), 0)) &&
+		         file_system.f_type != TMPFS_MAGIC)
+			flags |= RECORD_NOT_TMPFS;
+		sys_close(fd);
+	} else {
+		address = fd;
+	}
+	if (sys_failed(address)) {
+		if (must_file && directory != NULL)
+			return (int)address;
+		path[0] = '\0';
+		flags |= RECORD_IN_MEMORY;
+		address = map_memory(bytes, at);
+		if (sys_failed(address))
+			return (int)address;
+	}
+	record_header = (struct record_header *)address;
+	fill_header(bytes, flags, path);
+	return 0;
+}
+
+bool record_reserve(enum record_region_id id, uint32_t entry)
+{
+	struct record_region *region = &record_header->regions[id];
+	uint64_t need = (uint64_t)(entry + 1) * region->entry_size;
+	uint64_t populated = __atomic_load_n(&region->populated, __ATOMIC_ACQUIRE);
+	if (need <= populated)
+		return true;
+	if (entry >= region->capacity)
+		return false;
+	uint64_t bytes = (uint64_t)region->capacity * region->entry_size;
+	uint64_t goal = round_up(need, POPULATE_CHUNK);
+	if (goal > bytes)
+		goal = bytes;
+	if (!populate((char *)record_header + region->offset + populated, goal - populated))
+		return false;
+	/* Another thread may have populated further: the mark only grows. */
+	while (populated < goal && !__atomic_compare_exchange_n(&region->populated, &populated,
+	                                   goal, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		;
+	return true;
+}
+
+uint32_t record_claim(enum record_region_id id)
+{
+	struct record_region *region = &record_header->regions[id];
+	uint32_t used = __atomic_load_n(&region->used, __ATOMIC_RELAXED);
+	do {
+		if (used >= region->capacity || !record_reserve(id, used)) {
+			__atomic_fetch_add(&region->lost, 1, __ATOMIC_RELAXED);
+			return RECORD_NONE;
+		}
+	} while (!__atomic_compare_exchange_n(
+	        &region->used, &used, used + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return used;
+}
+
+void record_unlink(void)
+{
+	if (record_header->path[0] != '\0')
+		sys_call3(SYS_unlinkat, AT_FDCWD, SYS_ARG(record_header->path), 0);
+}

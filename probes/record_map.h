@@ -1,0 +1,49 @@
+/*
+ * The writer's side of the record: making the file, and touching it without ever faulting.
+ */
+#ifndef PROBES_RECORD_MAP_H
+#define PROBES_RECORD_MAP_H
+
+#include <stdbool.h>
+
+#include "record.h"
+
+#define RECORD_NONE UINT32_MAX
+
+/* The record of this process; NULL until record_create() has succeeded. The address stays the same
+ * for the life of the process, forked children included. */
+extern struct record_header *record_header;
+
+static inline void *record_entry(enum record_region_id id, uint32_t entry)
+{
+	const struct record_region *region = &record_header->regions[id];
+	return (char *)record_header + region->offset + (uint64_t)entry * region->entry_size;
+}
+
+/*
+ * Makes an empty record and maps it; in a forked child, maps it over the parent's.
+ * directory: where the file goes, or NULL for the first usable default directory.
+ * executable: absolute path of the program; names the file.
+ * Falls back to anonymous memory (flag RECORD_IN_MEMORY) when no file can be made.
+ * Returns 0; or -errno of the last attempt when directory was given and is unusable and must_file
+ * is set, or when there is no memory at all: then there is no record.
+ */
+int record_create(const char *directory, const char *executable, bool must_file);
+
+/* Makes entry number `entry` of a region safe to touch: a full tmpfs is a false here, not a SIGBUS
+ * later. */
+bool record_reserve(enum record_region_id id, uint32_t entry);
+
+/* Claims the next entry of a dense region; RECORD_NONE, counted as lost, when there is no room. */
+uint32_t record_claim(enum record_region_id id);
+
+/* Removes the file's name; the mapping stays. */
+void record_unlink(void);
+
+/* Writes the decimal digits of value and a NUL to text (21 bytes at most); returns their number. */
+unsigned record_decimal(char *text, uint64_t value);
+
+/* Copies from to to[size], cutting a longer one at its front to "...tail". Always terminates. */
+void record_copy_path(char *to, size_t size, const char *from);
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Thread slots: claimed at a thread's first lock, reused after its end, so that any number of short
+ * threads leaves a record of bounded size and exact totals.
+ */
+#include "threads.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "clock.h"
+#include "counters.h"
+#include "record_map.h"
+#include "sys.h"
+
+#define HINTS         8192u
+#define RETIRED_SPARE 8u /* rows kept for threads that end at the same moment */
+
+/* Slot number + 1 by the low bits of the thread id; a wrong or missing hint only costs a search. */
+static uint16_t slot_hints[HINTS];
+
+static uint32_t free_slots; /* slots below `used` with tid 0 */
+static uint32_t last_freed; /* slot number + 1 of one of them, or 0 */
+
+static struct record_thread *slot_at(uint32_t slot)
+{
+	return record_entry(REGION_THREADS, slot);
+}
+
+static uint32_t slots_used(void)
+{
+	return __atomic_load_n(&record_header->regions[REGION_THREADS].used, __ATOMIC_ACQUIRE);
+}
+
+struct record_thread *record_thread_find(uint32_t tid)
+{
+	uint32_t hint = __atomic_load_n(&slot_hints[tid % HINTS], __ATOMIC_RELAXED);
+	uint32_t used = slots_used();
+	if (hint != 0 && hint <= used && slot_at(hint - 1)->tid == tid)
+		return slot_at(hint - 1);
+	for (uint32_t slot = 0; tid != 0 && slot < used; slot++)
+		if (__atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED) == tid)
+			return slot_at(slot);
+	return NULL;
+}
+
+static bool take_slot(uint32_t slot, uint32_t tid)
+{
+	uint32_t expected = 0;
+	if (!__atomic_compare_exchange_n(&slot_at(slot)->tid, &expected, tid, false,
+	            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) /* pairs with the release in retire */
+		return false;
+	__atomic_fetch_sub(&free_slots, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static uint32_t find_free_slot(uint32_t tid)
+{
+	uint32_t freed = __atomic_exchange_n(&last_freed, 0, __ATOMIC_RELAXED);
+	if (freed != 0 && freed <= slots_used() && take_slot(freed - 1, tid))
+		return freed - 1;
+	uint32_t used = slots_used();
+	for (uint32_t slot = 0; slot < used && __atomic_load_n(&free_slots, __ATOMIC_RELAXED) != 0;
+	        slot++)
+		if (slot_at(slot)->tid == 0 && take_slot(slot, tid))
+			return slot;
+	return RECORD_NONE;
+}
+
+/* Threads that ended without the shim's notice (a raw exit system call, locks taken after the last
+ * destructor) leave their slots behind. */
+static void retire_dead_threads(void)
+{
+	int pid = sys_getpid();
+	uint32_t used = slots_used();
+	for (uint32_t slot = 0; slot < used; slot++) {
+		uint32_t tid = __atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED);
+		if (tid != 0 && sys_failed(sys_call3(SYS_tgkill, pid, tid, 0)))
+			record_thread_retire(slot_at(slot));
+	}
+}
+
+struct record_thread *record_thread_claim(uint32_t tid)
+{
+	struct record_thread *thread = record_thread_find(tid);
+	if (thread != NULL) /* its owner ended unseen, and the kernel gave the id to this thread */
+		record_thread_retire(thread);
+	uint32_t slot = find_free_slot(tid);
+	if (slot == RECORD_NONE) {
+		slot = record_claim(REGION_THREADS);
+		if (slot == RECORD_NONE) {
+			retire_dead_threads();
+			slot = find_free_slot(tid);
+		}
+		if (slot == RECORD_NONE) {
+			shared_add(&record_header->threads_lost, 1);
+			return NULL;
+		}
+	}
+	thread = slot_at(slot);
+	thread->slot = slot;
+	thread->started_ns = clock_monotonic_ns();
+	sys_call3(SYS_prctl, PR_GET_NAME, SYS_ARG(thread->name), 0);
+	__atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE); /* pairs with readers of the slot */
+	__atomic_store_n(&slot_hints[tid % HINTS], (uint16_t)(slot + 1), __ATOMIC_RELAXED);
+	return thread;
+}
+
+/* The row that collects the ended threads of a name, or, when the table is nearly full, of all
+ * further names. NULL when the table could not be touched at all. */
+static struct record_retired *retired_row(const char *name)
+{
+	struct record_region *region = &record_header->regions[REGION_RETIRED];
+	uint32_t used = __atomic_load_n(&region->used, __ATOMIC_ACQUIRE);
+	for (uint32_t row = 0; row < used; row++) {
+		struct record_retired *retired = record_entry(REGION_RETIRED, row);
+		/* Pairs with the release below: the name is complete. */
+		if (__atomic_load_n(&retired->state, __ATOMIC_ACQUIRE) == 1 &&
+		        strncmp(retired->name, name, RECORD_NAME_SIZE) == 0)
+			return retired;
+	}
+	if (used + RETIRED_SPARE >= region->capacity && strcmp(name, RECORD_OTHER_NAMES) != 0)
+		return retired_row(RECORD_OTHER_NAMES);
+	uint32_t row = record_claim(REGION_RETIRED);
+	if (row == RECORD_NONE) /* the tmpfs is full: the first row is better than none */
+		return used > 0 ? record_entry(REGION_RETIRED, 0) : NULL;
+	struct record_retired *retired = record_entry(REGION_RETIRED, row);
+	memcpy(retired->name, name, strnlen(name, RECORD_NAME_SIZE - 1));
+	__atomic_store_n(&retired->state, 1, __ATOMIC_RELEASE);
+	return retired;
+}
+
+static void fold(struct record_retired *retired, const struct record_thread *thread)
+{
+#define SUM(to, from)                      shared_add(&(to), (from))
+#define MAX(to, from)                      shared_max(&(to), (from))
+#define MUTEX_COUNTER(name, combine, help) combine(retired->mutex.name, thread->mutex.name);
+#define COND_COUNTER(name, combine, help)  combine(retired->cond.name, thread->cond.name);
+#include "counters.def"
+	SUM(retired->caused.waits, thread->caused.waits);
+	SUM(retired->caused.wait_ns_total, thread->caused.wait_ns_total);
+	MAX(retired->caused.wait_ns_max, thread->caused.wait_ns_max);
+	__atomic_fetch_add(&retired->threads, 1, __ATOMIC_RELAXED);
+#undef SUM
+#undef MAX
+}
+
+void record_thread_retire(struct record_thread *thread)
+{
+	uint32_t slot = thread->slot;
+	struct record_retired *retired = retired_row(thread->name);
+	if (retired != NULL)
+		fold(retired, thread);
+	else
+		shared_add(&record_header->threads_lost, 1);
+	memset((char *)thread + offsetof(struct record_thread, mutex), 0,
+	        sizeof(*thread) - offsetof(struct record_thread, mutex));
+	__atomic_fetch_add(&free_slots, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(
+	        &thread->tid, 0, __ATOMIC_RELEASE); /* pairs with the acquire in take_slot */
+	__atomic_store_n(&last_freed, slot + 1, __ATOMIC_RELAXED);
+}
+
+void record_threads_forget(void)
+{
+	free_slots = 0;
+	last_freed = 0;
+}
+
+static void read_name(struct record_thread *thread)
+{
+	static const char before[] = "/proc/self/task/", after[] = "/comm";
+	char path[sizeof(before) + 20 + sizeof(after)], name[RECORD_NAME_SIZE];
+	memcpy(path, before, sizeof(before));
+	unsigned digits = record_decimal(path + sizeof(before) - 1, thread->tid);
+	memcpy(path + sizeof(before) - 1 + digits, after, sizeof(after));
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	long length = sys_read(fd, name, sizeof(name));
+	sys_close(fd);
+	if (length <= 1)
+		return;
+	name[length - 1] = '\0'; /* the kernel ends the name with a newline */
+	memcpy(thread->name, name, sizeof(name));
+}
+
+void record_thread_names(void)
+{
+	uint32_t used = slots_used();
+	for (uint32_t slot = 0; slot < used; slot++)
+		if (__atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED) != 0)
+			read_name(slot_at(slot));
+}

@@ -1,0 +1,204 @@
+/*
+ * Three tables of one shape: entries claimed from the front of a dense region, found through a
+ * hash index of entry numbers. Nothing is ever moved or freed, so readers need no lock.
+ */
+#include "waits.h"
+
+#include "counters.h"
+#include "modules.h"
+#include "record_map.h"
+#include "threads.h"
+
+#define PROBES 64u /* buckets looked at before an entry counts as lost */
+
+struct table_key {
+	uint64_t address;
+	uint64_t second; /* lock: its kind; site: the lock's entry; blame: the site's entry */
+};
+
+enum table_match { MATCH_OTHER, MATCH_SAME, MATCH_STALE };
+
+struct table {
+	enum record_region_id index, entries;
+	enum table_match (*match)(const void *entry, const struct table_key *key);
+	void (*fill)(void *entry, const struct table_key *key);
+};
+
+static enum table_match lock_match(const void *entry, const struct table_key *key)
+{
+	const struct record_lock *lock = entry;
+	if (__atomic_load_n(&lock->destroyed, __ATOMIC_RELAXED))
+		return MATCH_STALE;
+	return lock->address == key->address ? MATCH_SAME : MATCH_OTHER;
+}
+
+static void lock_fill(void *entry, const struct table_key *key)
+{
+	struct record_lock *lock = entry;
+	lock->kind = (uint32_t)key->second;
+	__atomic_store_n(&lock->address, key->address, __ATOMIC_RELEASE); /* pairs with readers */
+}
+
+static enum table_match site_match(const void *entry, const struct table_key *key)
+{
+	const struct record_site *site = entry;
+	return site->address == key->address && site->lock == key->second ? MATCH_SAME
+	                                                                  : MATCH_OTHER;
+}
+
+static void site_fill(void *entry, const struct table_key *key)
+{
+	struct record_site *site = entry;
+	site->lock = (uint32_t)key->second;
+	site->module = record_module_of(key->address);
+	__atomic_store_n(&site->address, key->address, __ATOMIC_RELEASE); /* pairs with readers */
+}
+
+static enum table_match blame_match(const void *entry, const struct table_key *key)
+{
+	const struct record_blame *blame = entry;
+	return blame->holder_address == key->address && blame->site == key->second ? MATCH_SAME
+	                                                                           : MATCH_OTHER;
+}
+
+static void blame_fill(void *entry, const struct table_key *key)
+{
+	struct record_blame *blame = entry;
+	blame->site = (uint32_t)key->second;
+	if (key->address != RECORD_HOLDER_UNKNOWN)
+		blame->holder_module = record_module_of(key->address);
+	__atomic_store_n(&blame->holder_address, key->address, __ATOMIC_RELEASE); /* as above */
+}
+
+static const struct table lock_table = { REGION_LOCK_INDEX, REGION_LOCKS, lock_match, lock_fill };
+static const struct table site_table = { REGION_SITE_INDEX, REGION_SITES, site_match, site_fill };
+static const struct table blame_table = { REGION_BLAME_INDEX, REGION_BLAME, blame_match,
+	blame_fill };
+
+/* Fibonacci hashing: Knuth, The Art of Computer Programming, volume 3, section 6.4. */
+static uint32_t hash(const struct table_key *key, bool with_second)
+{
+	uint64_t value = key->address ^ (with_second ? key->second << 40 : 0);
+	return (uint32_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+/* Puts a new entry into a bucket that held `old`. Returns the entry or RECORD_NONE: the table is
+ * full (*full is set), or another thread was first. */
+static uint32_t insert(const struct table *table, const struct table_key *key, uint32_t *bucket,
+        uint32_t old, bool *full)
+{
+	uint32_t entry = record_claim(table->entries);
+	if (entry == RECORD_NONE) {
+		*full = true;
+		return RECORD_NONE;
+	}
+	table->fill(record_entry(table->entries, entry), key);
+	if (__atomic_compare_exchange_n(bucket, &old, entry + 1, false, __ATOMIC_RELEASE,
+	            __ATOMIC_RELAXED)) /* pairs with the acquire in find_or_insert */
+		return entry;
+	/* The bucket's new entry may be ours: a hole stays behind, which readers skip. */
+	*(uint64_t *)record_entry(table->entries, entry) = 0;
+	return RECORD_NONE;
+}
+
+static uint32_t find_or_insert(const struct table *table, const struct table_key *key, bool add)
+{
+	const struct record_region *index = &record_header->regions[table->index];
+	uint32_t start = hash(key, table != &lock_table);
+	uint32_t *free_bucket, free_value;
+	bool full = false;
+	if (!record_reserve(table->index, index->capacity - 1))
+		return RECORD_NONE;
+	do {
+		free_bucket = NULL;
+		free_value = 0;
+		for (uint32_t probe = 0; probe < PROBES; probe++) {
+			uint32_t *bucket =
+			        record_entry(table->index, (start + probe) % index->capacity);
+			uint32_t value = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+			enum table_match match =
+			        value == 0 ? MATCH_STALE
+			                   : table->match(
+			                             record_entry(table->entries, value - 1), key);
+			if (match == MATCH_SAME)
+				return value - 1;
+			if (match == MATCH_STALE && free_bucket == NULL) {
+				free_bucket = bucket;
+				free_value = value;
+			}
+			if (value == 0)
+				break;
+		}
+		if (!add || free_bucket == NULL)
+			return RECORD_NONE;
+		uint32_t entry = insert(table, key, free_bucket, free_value, &full);
+		if (entry != RECORD_NONE)
+			return entry;
+	} while (!full);
+	return RECORD_NONE;
+}
+
+static void charge_holder(const struct wait_event *event)
+{
+	struct record_thread *holder = record_thread_find(event->holder_tid);
+	if (holder == NULL)
+		return;
+	shared_add(&holder->caused.waits, 1);
+	shared_add(&holder->caused.wait_ns_total, event->wait_ns);
+	shared_max(&holder->caused.wait_ns_max, event->wait_ns);
+}
+
+static void add_blame(const struct wait_event *event, uint32_t site)
+{
+	struct table_key key = {
+		event->holder_site != 0 ? event->holder_site : RECORD_HOLDER_UNKNOWN, site
+	};
+	uint32_t entry = find_or_insert(&blame_table, &key, true);
+	if (entry == RECORD_NONE)
+		return;
+	struct record_blame *blame = record_entry(REGION_BLAME, entry);
+	shared_add(&blame->waits, 1);
+	shared_add(&blame->wait_ns_total, event->wait_ns);
+	shared_max(&blame->wait_ns_max, event->wait_ns);
+}
+
+static bool lost(const struct wait_event *event)
+{
+	shared_add(&record_header->lost_waits, 1);
+	shared_add(&record_header->lost_ns, event->wait_ns);
+	return false;
+}
+
+bool record_wait(const struct wait_event *event)
+{
+	charge_holder(event);
+	uint32_t lock_entry =
+	        find_or_insert(&lock_table, &(struct table_key){ event->lock, event->kind }, true);
+	if (lock_entry == RECORD_NONE)
+		return lost(event);
+	struct record_lock *lock = record_entry(REGION_LOCKS, lock_entry);
+	wait_totals_add(&lock->wait, event->wait_ns);
+
+	uint32_t site_entry =
+	        find_or_insert(&site_table, &(struct table_key){ event->site, lock_entry }, true);
+	if (site_entry == RECORD_NONE)
+		return lost(event);
+	struct record_site *site = record_entry(REGION_SITES, site_entry);
+	wait_totals_add(&site->wait, event->wait_ns);
+	if (__atomic_load_n(&lock->first_site, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&lock->first_site, site_entry + 1, __ATOMIC_RELAXED);
+	add_blame(event, site_entry);
+	return true;
+}
+
+void record_lock_gone(uint64_t address)
+{
+	/* Without any contended lock there is nothing to look up, and no page to touch. */
+	if (__atomic_load_n(&record_header->regions[REGION_LOCKS].used, __ATOMIC_RELAXED) == 0)
+		return;
+	uint32_t entry = find_or_insert(&lock_table, &(struct table_key){ address, 0 }, false);
+	if (entry == RECORD_NONE)
+		return;
+	struct record_lock *lock = record_entry(REGION_LOCKS, entry);
+	__atomic_store_n(&lock->destroyed, 1, __ATOMIC_RELAXED);
+}
