@@ -1,0 +1,178 @@
+# Builds libabshim.so and the abshim command, their tests and workloads. `make help` lists targets.
+
+HOST := $(shell uname -m)
+ARCH ?= $(HOST)
+SAN ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+WERROR ?= -Werror
+CFLAGS ?= -O2 -g
+
+ifneq ($(filter-out x86_64 aarch64,$(ARCH)),)
+$(error ARCH=$(ARCH) is not supported: use ARCH=x86_64 or ARCH=aarch64)
+endif
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG := $(if $(findstring clang,$(CC)),clang)
+
+# Every combination of machine, compiler and sanitizer has objects of its own.
+comma := ,
+CROSS := $(filter-out $(HOST),$(ARCH))
+BUILD ?= build$(CROSS:%=/%)$(CLANG:%=/%)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+
+CXX_OF_CC := $(if $(CLANG),$(subst clang,clang++,$(CC)),g++)
+ifdef CROSS
+SYSROOT ?= build/sysroot-$(ARCH)
+SYSROOT_STAMP := $(SYSROOT)/.complete
+SYSROOT_FLAG := $(if $(wildcard $(SYSROOT_STAMP)),--sysroot=$(abspath $(SYSROOT)))
+EMULATOR ?= qemu-$(ARCH) -L $(abspath $(SYSROOT)) -cpu max
+TARGET_CC := $(if $(CLANG),$(CC) --target=$(ARCH)-linux-gnu,$(ARCH)-linux-gnu-gcc) $(SYSROOT_FLAG)
+TARGET_CXX := $(if $(CLANG),$(CXX_OF_CC) --target=$(ARCH)-linux-gnu,$(ARCH)-linux-gnu-g++)
+TARGET_CXX += $(SYSROOT_FLAG)
+else
+TARGET_CC := $(CC)
+TARGET_CXX := $(CXX_OF_CC)
+endif
+
+WARNINGS := -Wall -Wextra -Wshadow $(WERROR)
+C_FLAGS := -std=gnu11 -I. $(WARNINGS) -Wmissing-prototypes -Wstrict-prototypes
+C_FLAGS += $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS := -std=gnu++17 -I. $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
+# Each output's headers, in a file beside it.
+DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
+SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+# What runs inside the target needs nothing but libc: no stack protector (its guard lives in ld.so
+# on AArch64), no outline atomics (libgcc), and every address bound before the constructor runs.
+SHIM_FLAGS := -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
+SHIM_FLAGS += -fasynchronous-unwind-tables -U_FORTIFY_SOURCE
+SHIM_FLAGS += $(if $(filter aarch64,$(ARCH)),-mno-outline-atomics)
+SHIM_MAP := $(wildcard shim/exports-$(ARCH).map)
+SHIM_LINK := -shared -nodefaultlibs -Wl,-soname,libabshim.so -Wl,-z,defs -Wl,-z,now -Wl,-z,relro
+SHIM_LINK += -Wl,-z,nodelete -Wl,-z,initfirst -Wl,-z,noexecstack -Wl,--as-needed
+SHIM_LINK += $(SHIM_MAP:%=-Wl,--version-script=%)
+
+# Strategies and other parts lie one folder down.
+SHIM_SRC := $(wildcard shim/*.c shim/*/*.c)
+PROBES_SRC := $(wildcard probes/*.c)
+LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
+# Files of probes/ that the command needs besides the headers.
+PROBES_READER ?=
+LOADER_LIBS := -ldw -lelf -ljansson -lstdc++
+CHECK_SRC := $(wildcard tests/check_*.c)
+CHECK_LIBS := -lcheck -lsubunit -lrt -lm -pthread
+
+pic = $(patsubst %.c,$(BUILD)/pic/%.o,$(1))
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+LIBRARY := $(BUILD)/libabshim.so
+COMMAND := $(BUILD)/abshim
+CHECKS := $(CHECK_SRC:tests/%.c=$(BUILD)/tests/%)
+LOADER_CHECKS := $(filter $(BUILD)/tests/check_loader_%,$(CHECKS))
+SHIM_CHECKS := $(filter-out $(LOADER_CHECKS),$(CHECKS))
+WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.c))
+WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
+PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
+
+.PHONY: all tests check check-programs check-stories bench install clean help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: $(LIBRARY) $(COMMAND)
+
+tests: all $(CHECKS) $(WORKLOADS) $(WORKLOADS_CXX) $(PRELOADS)
+
+# $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
+# depends on it is made again after a change of flags or of the list of sources.
+define remember
+ifneq ($$(file <$(BUILD)/$(1)),$(2))
+$$(shell mkdir -p $(BUILD))
+$$(file >$(BUILD)/$(1),$(2))
+endif
+endef
+ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+$(eval $(call remember,flags,$(strip $(TARGET_CC) $(C_FLAGS) $(SAN_FLAGS) $(SHIM_FLAGS) $(CXX_FLAGS))))
+$(eval $(call remember,links,$(strip $(SHIM_LINK) $(SHIM_SRC) $(PROBES_SRC) $(LOADER_SRC) $(LDFLAGS))))
+endif
+
+$(BUILD)/pic/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(SHIM_FLAGS) -fPIC -c -o $@ $<
+
+$(BUILD)/obj/shim/%.o: private EXTRA := $(filter-out -fvisibility=hidden -fno-plt,$(SHIM_FLAGS))
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(EXTRA) $(SAN_FLAGS) -c -o $@ $<
+
+$(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
+	$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
+
+$(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(BUILD)/links | $(SYSROOT_STAMP)
+	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
+
+$(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(SHIM_SRC) $(PROBES_SRC)) \
+		$(BUILD)/links | $(SYSROOT_STAMP)
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
+
+$(LOADER_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o \
+		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) \
+		$(BUILD)/links | $(SYSROOT_STAMP)
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
+
+$(WORKLOADS): $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -pthread -o $@ $<
+
+$(WORKLOADS_CXX): $(BUILD)/workloads/%: tests/workloads/%.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(TARGET_CXX) $(DEPENDENCIES) $(CXX_FLAGS) $(LDFLAGS) -pthread -o $@ $<
+
+$(PRELOADS): $(BUILD)/preload/%.so: tests/preload/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+
+ifdef CROSS
+$(SYSROOT_STAMP):
+	@echo "$(SYSROOT) is missing: run scripts/bootstrap" >&2; exit 1
+endif
+
+# Stories and programs find what they test through these.
+check check-programs check-stories bench: export BUILD := $(abspath $(BUILD))
+check check-programs check-stories bench: export ARCH := $(ARCH)
+check check-programs check-stories bench: export EMULATOR := $(EMULATOR)
+
+check: tests
+	scripts/run-tests $(CHECKS)
+
+check-programs: tests
+	scripts/run-programs $(CHECKS)
+
+check-stories: tests
+	scripts/run-stories
+
+bench: tests
+	scripts/bench
+
+install: all
+	install -D -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libabshim.so
+	install -D -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/abshim
+
+# Keeps the foreign systems that scripts/bootstrap unpacked.
+clean:
+	@test ! -d $(BUILD) || find $(BUILD) -mindepth 1 -maxdepth 1 ! -name 'sysroot-*' -exec rm -rf {} +
+
+help:
+	@echo 'make            libabshim.so and abshim, in $(BUILD)/'
+	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
+	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
+	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX)'
+	@echo 'make clean      removes what make built'
+	@echo 'ARCH=aarch64    cross-builds (after scripts/bootstrap)'
+	@echo 'CC=clang        builds with clang'
+	@echo 'SAN=LIST        address,undefined or thread: test programs and abshim with sanitizers'
+	@echo 'BUILD=DIR       builds there'
+
+-include $(shell find $(BUILD) -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
