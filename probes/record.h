@@ -150,7 +150,7 @@ struct record_thread {
 	uint32_t slot;               /* its own number */
 	struct mutex_counters mutex; /* acquired is the first: same cache line as tid */
 	struct cond_counters cond;
-	uint64_t handle;     /* pthread_self(), the writer's */
+	uint64_t handle;     /* pthread_self() */
 	uint64_t started_ns; /* first time the shim saw the thread */
 	char name[RECORD_NAME_SIZE];
 	struct caused_counters caused __attribute__((aligned(64)));

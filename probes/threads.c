@@ -5,6 +5,7 @@
 #include "threads.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -99,6 +100,7 @@ struct record_thread *record_thread_claim(uint32_t tid)
 	}
 	thread = slot_at(slot);
 	thread->slot = slot;
+	thread->handle = (uint64_t)pthread_self();
 	thread->started_ns = clock_monotonic_ns();
 	sys_call3(SYS_prctl, PR_GET_NAME, SYS_ARG(thread->name), 0);
 	__atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE); /* pairs with readers of the slot */
@@ -165,6 +167,19 @@ void record_threads_forget(void)
 {
 	free_slots = 0;
 	last_freed = 0;
+}
+
+void record_thread_rename(uint64_t handle, const char *name)
+{
+	uint32_t used = slots_used();
+	for (uint32_t slot = 0; slot < used; slot++) {
+		struct record_thread *thread = slot_at(slot);
+		if (__atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0 &&
+		        thread->handle == handle) {
+			strncpy(thread->name, name, RECORD_NAME_SIZE - 1);
+			return;
+		}
+	}
 }
 
 static void read_name(struct record_thread *thread)

@@ -17,6 +17,9 @@ void record_thread_retire(struct record_thread *thread);
 /* The slot of a running thread by its kernel id, or NULL (another process, or no slot). */
 struct record_thread *record_thread_find(uint32_t tid);
 
+/* Notes the new name of the thread that has the handle (pthread_self), where it has a slot. */
+void record_thread_rename(uint64_t handle, const char *name);
+
 /* In a forked child whose record is new: no slot has been used yet. */
 void record_threads_forget(void);
 

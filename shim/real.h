@@ -1,0 +1,49 @@
+/*
+ * The functions behind ours: the next definition after this library in the program's symbol search
+ * order, which is libc's unless another preload stands between.
+ */
+#ifndef SHIM_REAL_H
+#define SHIM_REAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Newer than some glibc headers; the running libc may lack them: then the pointer stays NULL. */
+pid_t _Fork(void);
+int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags);
+
+struct real_functions {
+#define ENTRY(name, since) __typeof__(name) *name;
+#include "entry_points.def"
+#undef ENTRY
+	__typeof__(pthread_key_create) *pthread_key_create;
+	__typeof__(pthread_setspecific) *pthread_setspecific;
+};
+
+extern struct real_functions real_functions;
+
+/* libc's own word: not 0 while the process has one thread. Points to a 0 where libc has no such
+ * word (before 2.32). */
+extern const char *real_single_threaded;
+
+/* Finds whatever has not been found yet; cheap when nothing is missing. Takes no lock of the
+ * program and allocates nothing, so it may run inside the first call of any entry point. */
+void real_resolve(void);
+
+/* The same, but only when thread functions are missing: libc before 2.34 gets them when a program
+ * loads libpthread later. */
+static inline void real_resolve_missing(void)
+{
+	if (__builtin_expect(real_functions.pthread_key_create == NULL, 0))
+		real_resolve();
+}
+
+/* The function behind ours, resolved on first use; only for names that every supported libc has. */
+#define REAL(name)                                                                                 \
+	(__builtin_expect(real_functions.name == NULL, 0) ? (real_resolve(), real_functions.name)  \
+	                                                  : real_functions.name)
+
+#endif

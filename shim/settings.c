@@ -1,0 +1,273 @@
+/*
+ * Parses the ABSHIM_ variables and FreeBSD's two names. Runs before libc has set environ and
+ * allocates nothing.
+ */
+#include "settings.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "glob.h"
+#include "probes/record_map.h"
+#include "probes/sys.h"
+
+#define COUNT_MAX 1000000u
+
+struct settings settings;
+
+static const struct {
+	const char *name;
+	uint32_t count;
+} strategies[] = {
+#define STRATEGY(name, count, help) { #name, count },
+#include "strategies.def"
+#undef STRATEGY
+};
+
+#define STRATEGIES      (sizeof(strategies) / sizeof(*strategies))
+#define STRATEGIES_TEXT "glibc, park, spin[:N], yield[:N], backoff[:N], adaptive[:N], queue[:N]"
+
+bool settings_stay_out(void)
+{
+	return settings.stats == STATS_OFF && strcmp(settings.mutex_name, "glibc") == 0;
+}
+
+static void line_add(char *line, size_t size, const char *text)
+{
+	size_t at = strlen(line);
+	size_t length = strlen(text);
+	if (length > size - 1 - at)
+		length = size - 1 - at;
+	memcpy(line + at, text, length);
+	line[at + length] = '\0';
+}
+
+_Noreturn void settings_refuse(const char *const *parts)
+{
+	char line[1024] = "abshim: ";
+	for (; *parts != NULL; parts++)
+		line_add(line, sizeof(line) - 1, *parts);
+	line_add(line, sizeof(line), "\n");
+	sys_write(2, line, strlen(line));
+	for (;;)
+		sys_call3(SYS_exit_group, SETTINGS_EXIT_STATUS, 0, 0);
+}
+
+static _Noreturn void refuse(const char *name, const char *value, const char *wanted)
+{
+	settings_refuse((const char *const[]){ name, "=", value, ": ", wanted, NULL });
+}
+
+/* Decimal digits only, 1 .. COUNT_MAX. */
+static bool parse_count(const char *text, uint32_t *count)
+{
+	uint32_t value = 0;
+	if (*text == '\0')
+		return false;
+	for (; *text != '\0'; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		value = value * 10 + (uint32_t)(*text - '0');
+		if (value > COUNT_MAX)
+			return false;
+	}
+	*count = value;
+	return value > 0;
+}
+
+static void name_strategy(void)
+{
+	char digits[24];
+	settings.mutex_name[0] = '\0';
+	line_add(settings.mutex_name, sizeof(settings.mutex_name),
+	        strategies[settings.mutex_strategy].name);
+	if (settings.mutex_count == 0)
+		return;
+	record_decimal(digits, settings.mutex_count);
+	line_add(settings.mutex_name, sizeof(settings.mutex_name), ":");
+	line_add(settings.mutex_name, sizeof(settings.mutex_name), digits);
+}
+
+static bool choose_strategy(const char *name, size_t length)
+{
+	for (uint32_t i = 0; i < STRATEGIES; i++) {
+		if (strlen(strategies[i].name) != length ||
+		        memcmp(strategies[i].name, name, length) != 0)
+			continue;
+		settings.mutex_strategy = i;
+		settings.mutex_count = strategies[i].count;
+		return true;
+	}
+	return false;
+}
+
+static void read_mutex(const char *value)
+{
+	const char *colon = strchr(value, ':');
+	size_t length = colon != NULL ? (size_t)(colon - value) : strlen(value);
+	if (!choose_strategy(value, length))
+		refuse("ABSHIM_MUTEX", value, "unknown strategy; right are " STRATEGIES_TEXT);
+	if (colon == NULL)
+		return;
+	if (settings.mutex_count == 0)
+		refuse("ABSHIM_MUTEX", value, "this strategy takes no number");
+	if (!parse_count(colon + 1, &settings.mutex_count))
+		refuse("ABSHIM_MUTEX", value, "N must be a decimal number from 1 to 1000000");
+}
+
+/* FreeBSD's two variables: spinning comes first, then yielding; 0 switches either off. */
+static void read_loops(const char *spins, const char *yields)
+{
+	uint32_t spin_count = 0, yield_count = 0;
+	if (spins != NULL && strcmp(spins, "0") != 0 && !parse_count(spins, &spin_count))
+		refuse("LIBPTHREAD_SPINLOOPS", spins, "must be a decimal number from 0 to 1000000");
+	if (yields != NULL && strcmp(yields, "0") != 0 && !parse_count(yields, &yield_count))
+		refuse("LIBPTHREAD_YIELDLOOPS", yields,
+		        "must be a decimal number from 0 to 1000000");
+	if (yield_count != 0) {
+		choose_strategy("yield", 5);
+		settings.mutex_count = yield_count;
+		settings.mutex_pre_spins = spin_count;
+	} else if (spin_count != 0) {
+		choose_strategy("spin", 4);
+		settings.mutex_count = spin_count;
+	} else {
+		choose_strategy("park", 4);
+	}
+}
+
+static void read_stats(const char *value)
+{
+	if (strcmp(value, "on") == 0)
+		settings.stats = STATS_ON;
+	else if (strcmp(value, "off") == 0)
+		settings.stats = STATS_OFF;
+	else
+		refuse("ABSHIM_STATS", value, "right are on and off");
+}
+
+static void read_report(const char *value)
+{
+	if (strcmp(value, "stderr") == 0) {
+		settings.report = REPORT_STDERR;
+		return;
+	}
+	if (strcmp(value, "none") == 0) {
+		settings.report = REPORT_NONE;
+		return;
+	}
+	if (*value == '\0' || strlen(value) >= sizeof(settings.report_path))
+		refuse("ABSHIM_REPORT", value,
+		        "right are stderr, none, or a path (511 bytes at most)");
+	for (const char *c = value; (c = strchr(c, '%')) != NULL; c += 2)
+		if (c[1] != 'p' && c[1] != 'e' && c[1] != '%')
+			refuse("ABSHIM_REPORT", value,
+			        "after % comes p (pid), e (executable's name) or another %");
+	settings.report = REPORT_PATH;
+	strcpy(settings.report_path, value);
+}
+
+static void read_directory(const char *value)
+{
+	if (*value != '/' || strlen(value) >= sizeof(settings.directory) / 2)
+		refuse("ABSHIM_DIR", value, "must be an absolute path (255 bytes at most)");
+	strcpy(settings.directory, value);
+}
+
+static void read_run_pid(const char *value)
+{
+	uint32_t pid = 0;
+	for (const char *c = value; *c >= '0' && *c <= '9' && pid < INT_MAX / 10; c++)
+		pid = pid * 10 + (uint32_t)(*c - '0');
+	settings.run_pid = (int)pid;
+}
+
+static void read_match(const char *value)
+{
+	if (*value == '\0')
+		refuse("ABSHIM_MATCH", value, "must be a glob on the executable's name");
+}
+
+static const struct {
+	const char *name;
+	void (*read)(const char *value);
+	bool in_text;
+} variables[] = {
+	{ "ABSHIM_MUTEX", read_mutex, true },
+	{ "ABSHIM_STATS", read_stats, true },
+	{ "ABSHIM_REPORT", read_report, true },
+	{ "ABSHIM_DIR", read_directory, true },
+	{ "ABSHIM_MATCH", read_match, true },
+	{ "ABSHIM_RUN_PID", read_run_pid, false },
+};
+
+#define VARIABLES_TEXT "ABSHIM_MUTEX, ABSHIM_STATS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
+
+/* The value when the environment string sets this name, else NULL. */
+static const char *value_of(const char *string, const char *name)
+{
+	size_t length = strlen(name);
+	return strncmp(string, name, length) == 0 && string[length] == '=' ? string + length + 1
+	                                                                   : NULL;
+}
+
+static const char *look_up(char *const *environment, const char *name)
+{
+	for (; *environment != NULL; environment++) {
+		const char *value = value_of(*environment, name);
+		if (value != NULL)
+			return value;
+	}
+	return NULL;
+}
+
+static void add_text(const char *name, const char *value)
+{
+	line_add(settings.text, sizeof(settings.text), name);
+	line_add(settings.text, sizeof(settings.text), "=");
+	line_add(settings.text, sizeof(settings.text), value);
+	line_add(settings.text, sizeof(settings.text), "\n");
+}
+
+static void read_variable(const char *string)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *value = value_of(string, variables[i].name);
+		if (value == NULL)
+			continue;
+		variables[i].read(value);
+		if (variables[i].in_text)
+			add_text(variables[i].name, value);
+		return;
+	}
+	settings_refuse((const char *const[]){
+	        string, ": unknown variable; known are " VARIABLES_TEXT, NULL });
+}
+
+void settings_read(char *const *environment, const char *executable)
+{
+	const char *name = strrchr(executable, '/');
+	const char *match = look_up(environment, "ABSHIM_MATCH");
+	const char *spins = look_up(environment, "LIBPTHREAD_SPINLOOPS");
+	const char *yields = look_up(environment, "LIBPTHREAD_YIELDLOOPS");
+	const char *tunables = look_up(environment, "GLIBC_TUNABLES");
+
+	settings.stats = STATS_ON;
+	settings.matches =
+	        match == NULL || glob_matches(match, name != NULL ? name + 1 : executable);
+	if (!settings.matches)
+		return;
+	if ((spins != NULL || yields != NULL) && look_up(environment, "ABSHIM_MUTEX") == NULL) {
+		read_loops(spins, yields);
+		if (spins != NULL)
+			add_text("LIBPTHREAD_SPINLOOPS", spins);
+		if (yields != NULL)
+			add_text("LIBPTHREAD_YIELDLOOPS", yields);
+	}
+	for (char *const *string = environment; *string != NULL; string++)
+		if (strncmp(*string, "ABSHIM_", 7) == 0)
+			read_variable(*string);
+	name_strategy();
+	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
+}

@@ -1,0 +1,172 @@
+/*
+ * Starts the shim before the program's own code, and again in every forked child.
+ */
+#include "start.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sched.h>
+#include <string.h>
+
+#include "exit.h"
+#include "probes/record_map.h"
+#include "probes/sys.h"
+#include "probes/threads.h"
+#include "real.h"
+#include "settings.h"
+#include "thread.h"
+
+static bool record_made; /* the process has a record */
+static bool counting;    /* and its calls are counted */
+static unsigned era;
+
+static char executable[RECORD_PATH_SIZE];
+static char library[RECORD_PATH_SIZE];
+static char start_directory[RECORD_PATH_SIZE];
+
+/* libc's pthread_atfork, which programs get from a static part of libc. */
+int __register_atfork(
+        void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso_handle);
+
+bool start_is_counting(void)
+{
+	return counting;
+}
+
+bool start_has_record(void)
+{
+	return record_made;
+}
+
+unsigned start_era(void)
+{
+	return era;
+}
+
+static void read_executable(void)
+{
+	long length = sys_call6(SYS_readlinkat, AT_FDCWD, SYS_ARG("/proc/self/exe"),
+	        SYS_ARG(executable), sizeof(executable) - 1, 0, 0);
+	executable[length > 0 ? length : 0] = '\0';
+}
+
+bool start_absolute(char *path, size_t size, const char *name)
+{
+	size_t directory = *name == '/' ? 0 : strlen(start_directory) + 1;
+	if (directory + strlen(name) >= size)
+		return false;
+	if (directory != 0) {
+		memcpy(path, start_directory, directory - 1);
+		path[directory - 1] = '/';
+	}
+	memcpy(path + directory, name, strlen(name) + 1);
+	return true;
+}
+
+static int find_library(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	uintptr_t here = (uintptr_t)&record_made;
+	(void)size, (void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type != PT_LOAD ||
+		        here - info->dlpi_addr - segment->p_vaddr >= segment->p_memsz)
+			continue;
+		const char *name = *info->dlpi_name != '\0' ? info->dlpi_name : executable;
+		if (!start_absolute(library, sizeof(library), name))
+			library[0] = '\0';
+		return 1;
+	}
+	return 0;
+}
+
+/* Field 22 of /proc/self/stat, counted from behind the command's closing parenthesis. */
+static uint64_t start_ticks(void)
+{
+	char text[1024];
+	int fd = sys_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+	long length = fd < 0 ? -1 : sys_read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		sys_close(fd);
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	const char *field = strrchr(text, ')');
+	for (int i = 2; field != NULL && i < 22; i++)
+		field = strchr(field + 1, ' ');
+	uint64_t ticks = 0;
+	for (field = field != NULL ? field + 1 : ""; *field >= '0' && *field <= '9'; field++)
+		ticks = ticks * 10 + (uint64_t)(*field - '0');
+	return ticks;
+}
+
+static uint32_t count_cpus(void)
+{
+	cpu_set_t cpus;
+	memset(&cpus, 0, sizeof(cpus));
+	sys_call3(SYS_sched_getaffinity, 0, sizeof(cpus), SYS_ARG(&cpus));
+	return (uint32_t)CPU_COUNT(&cpus);
+}
+
+static void describe_process(uint32_t flags)
+{
+	struct record_header *header = record_header;
+	record_copy_path(header->executable, sizeof(header->executable), executable);
+	record_copy_path(header->library, sizeof(header->library), library);
+	memcpy(header->settings, settings.text, sizeof(header->settings));
+	header->start_ticks = start_ticks();
+	header->cpus = count_cpus();
+	header->flags |= flags | (settings.elision ? RECORD_ELISION : 0);
+	struct record_control *control = record_entry(REGION_CONTROL, 0);
+	control->mutex_strategy = settings.mutex_strategy;
+	control->mutex_count = settings.mutex_count;
+	control->mutex_pre_spins = settings.mutex_pre_spins;
+	control->stats = settings.stats;
+	memcpy(control->mutex_name, settings.mutex_name, sizeof(control->mutex_name));
+}
+
+static void make_record(uint32_t flags)
+{
+	const char *directory = settings.directory[0] != '\0' ? settings.directory : NULL;
+	int result = record_create(directory, executable, (flags & RECORD_FORKED) == 0);
+	if (result != 0 && (flags & RECORD_FORKED) == 0)
+		settings_refuse((const char *const[]){ directory != NULL ? "ABSHIM_DIR=" : "",
+		        directory != NULL ? directory : "no memory for a record", ": ",
+		        directory != NULL ? "cannot make a record file there; right is a directory "
+		                            "that this user may write"
+		                          : "raise the limit on memory",
+		        NULL });
+	record_made = result == 0;
+	counting = record_made && !settings_stay_out();
+	if (record_made)
+		describe_process(flags);
+}
+
+void start_forked(void)
+{
+	if (!record_made)
+		return;
+	era++;
+	thread_self = NULL;
+	record_threads_forget();
+	make_record(RECORD_FORKED);
+	thread_forked();
+}
+
+/* Runs before every other constructor of the process; libc has not set environ yet. */
+__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
+{
+	(void)argc, (void)argv;
+	if (sys_failed(sys_call3(SYS_getcwd, SYS_ARG(start_directory), sizeof(start_directory), 0)))
+		start_directory[0] = '\0';
+	read_executable();
+	settings_read(environment, executable);
+	real_resolve();
+	if (!settings.matches)
+		return;
+	dl_iterate_phdr(find_library, NULL);
+	make_record(0);
+	thread_watch_ends();
+	exit_watch();
+	__register_atfork(NULL, exit_after_fork, start_forked, NULL);
+}

@@ -1,0 +1,46 @@
+/*
+ * The calling thread as the shim knows it: its slot in the record.
+ */
+#ifndef SHIM_THREAD_H
+#define SHIM_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/counters.h"
+#include "probes/record.h"
+
+/* NULL before the thread's first lock, after its last destructor, and wherever the shim keeps out:
+ * then calls go to libc and are not counted. */
+extern __thread struct record_thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/* Gives the thread a slot. NULL when it is to be left alone. */
+struct record_thread *thread_enter(void);
+
+static inline struct record_thread *thread_current(void)
+{
+	struct record_thread *self = thread_self;
+	return __builtin_expect(self != NULL, 1) ? self : thread_enter();
+}
+
+/* Whether a poll can help: false when the thread's affinity leaves it one CPU. Asks the kernel
+ * again now and then, since the affinity may change. */
+bool thread_may_poll(void);
+
+/* State of the thread's random numbers, never 0. */
+uint32_t *thread_seed(void);
+
+struct record_cond;
+
+/* The thread begins a wait for a condition variable, or (NULL) has ended it. A cancelled wait never
+ * ends: it is left at the next one or at the thread's end. */
+void thread_waits_on(struct record_cond *cond);
+
+/* The calling thread is the only one of a forked child, whose record is new and empty. */
+void thread_forked(void);
+
+/* Makes thread ends known from now on; a no-op where libc cannot yet. */
+void thread_watch_ends(void);
+
+#endif

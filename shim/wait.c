@@ -1,0 +1,128 @@
+/*
+ * Runs the strategy in force and records the wait: thread, lock, call site, holder.
+ */
+#include "wait.h"
+
+#include <errno.h>
+
+#include "mutex.h"
+#include "probes/clock.h"
+#include "probes/counters.h"
+#include "probes/record_map.h"
+#include "probes/waits.h"
+#include "start.h"
+#include "strategy.h"
+#include "thread.h"
+
+enum strategy {
+#define STRATEGY(name, count, help) STRATEGY_##name,
+#include "strategies.def"
+#undef STRATEGY
+};
+
+#define glibc_wait NULL /* libc's own function: it wants the whole mutex, see libc_wait */
+static int (*const strategies[])(struct wait *wait) = {
+#define STRATEGY(name, count, help) name##_wait,
+#include "strategies.def"
+#undef STRATEGY
+};
+#undef glibc_wait
+
+static const struct record_control *control(void)
+{
+	return record_entry(REGION_CONTROL, 0);
+}
+
+static int libc_wait(pthread_mutex_t *mutex, const struct wait_limit *limit)
+{
+	if (limit->deadline == NULL)
+		return REAL(pthread_mutex_lock)(mutex);
+	if (limit->clocklock)
+		return REAL(pthread_mutex_clocklock)(mutex, limit->clock, limit->deadline);
+	return REAL(pthread_mutex_timedlock)(mutex, limit->deadline);
+}
+
+static void count_strategy(struct record_thread *self, const struct wait *wait, bool stats)
+{
+	bool polled = wait->polls + wait->yields != 0;
+	if (!stats)
+		return;
+	counter_add(&self->mutex.spun, wait->polls);
+	counter_add(&self->mutex.yielded, wait->yields);
+	counter_add(&self->mutex.parked, wait->parks);
+	if (polled && wait->parks == 0)
+		counter_add(&self->mutex.spun_useful, 1);
+	else if (polled)
+		counter_add(&self->mutex.spun_vain, 1);
+}
+
+/* The strategy's wait on the mutex's own word. */
+static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uint32_t strategy,
+        const struct wait_limit *limit)
+{
+	int kind = mutex_kind(mutex);
+	uint32_t pre_spins = control()->mutex_pre_spins;
+	struct wait wait = {
+		.word = &mutex->__data.__lock,
+		.line = mutex_is_shared(kind) ? NULL : mutex_line(mutex),
+		.count = control()->mutex_count,
+		.may_poll = thread_may_poll(),
+		.shared = mutex_is_shared(kind),
+		.era = start_era(),
+		.seed = thread_seed(),
+		.polls_learned = mutex->__data.__spins,
+		.deadline = limit->deadline,
+		.clock = limit->clock,
+	};
+	int result = -1;
+	for (uint32_t i = 0; result < 0 && wait.may_poll && i < pre_spins; i++)
+		if (wait_poll(&wait))
+			result = 0;
+	if (result < 0)
+		result = strategies[strategy](&wait);
+	if (result == 0 && wait.polls_learned != mutex->__data.__spins)
+		mutex->__data.__spins = (__typeof__(mutex->__data.__spins))wait.polls_learned;
+	count_strategy(self, &wait, control()->stats != STATS_OFF);
+	return result;
+}
+
+static void record(struct record_thread *self, struct wait_event *event, int result)
+{
+	counter_add(&self->mutex.contended, 1);
+	counter_add(&self->mutex.wait_ns_total, event->wait_ns);
+	counter_max(&self->mutex.wait_ns_max, event->wait_ns);
+	if (result == ETIMEDOUT)
+		counter_add(&self->mutex.timed_out, 1);
+	if (!record_wait(event))
+		counter_add(&self->mutex.lost, 1);
+}
+
+int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
+        const struct wait_limit *limit)
+{
+	uint32_t strategy = __atomic_load_n(&control()->mutex_strategy, __ATOMIC_RELAXED);
+	bool stats = control()->stats != STATS_OFF;
+	struct wait_event event = {
+		.lock = (uint64_t)(uintptr_t)mutex,
+		.kind = (uint32_t)mutex_kind(mutex),
+		.holder_tid = mutex_owner(mutex),
+		.holder_site = mutex_site(mutex),
+		.site = (uint64_t)(uintptr_t)site,
+	};
+	uint64_t started_ns = stats ? clock_monotonic_ns() : 0;
+	int result;
+	if (strategy == STRATEGY_glibc) {
+		result = libc_wait(mutex, limit);
+		if (result == 0)
+			mutex_set_site(mutex, site);
+	} else {
+		result = strategy_wait(mutex, self, strategy, limit);
+		if (result == 0)
+			mutex_own(mutex, self->tid, site);
+	}
+	if (stats) {
+		event.wait_ns = clock_monotonic_ns() - started_ns;
+		record(self, &event, result);
+	}
+	return result;
+}
