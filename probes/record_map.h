@@ -12,7 +12,7 @@
 
 /* The record of this process; NULL until record_create() has succeeded. The address stays the same
  * for the life of the process, forked children included. */
-extern struct record_header *record_header;
+extern struct record_header *record_header __attribute__((visibility("hidden")));
 
 static inline void *record_entry(enum record_region_id id, uint32_t entry)
 {

@@ -16,13 +16,13 @@
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         void *(*function)(void *), void *argument)
 {
-	if (start_is_counting()) {
+	if (start_counting) {
 		/* libc before 2.34 has keys only when libpthread is there, as it is by now. */
 		real_resolve_missing();
 		thread_watch_ends();
 	}
 	int result = REAL(pthread_create)(thread, attributes, function, argument);
-	if (result == 0 && start_is_counting())
+	if (result == 0 && start_counting)
 		shared_add(&record_header->threads_created, 1);
 	return result;
 }
@@ -30,7 +30,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {
 	int result = REAL(pthread_setname_np)(thread, name);
-	if (result == 0 && start_is_counting())
+	if (result == 0 && start_counting)
 		record_thread_rename((uint64_t)thread, name);
 	return result;
 }

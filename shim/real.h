@@ -23,11 +23,11 @@ struct real_functions {
 	__typeof__(pthread_setspecific) *pthread_setspecific;
 };
 
-extern struct real_functions real_functions;
+extern struct real_functions real_functions __attribute__((visibility("hidden")));
 
 /* libc's own word: not 0 while the process has one thread. Points to a 0 where libc has no such
  * word (before 2.32). */
-extern const char *real_single_threaded;
+extern const char *real_single_threaded __attribute__((visibility("hidden")));
 
 /* Finds whatever has not been found yet; cheap when nothing is missing. Takes no lock of the
  * program and allocates nothing, so it may run inside the first call of any entry point. */

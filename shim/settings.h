@@ -29,7 +29,7 @@ struct settings {
 	char text[RECORD_MAX_SETTINGS];     /* the variables in force, "NAME=value\n" each */
 };
 
-extern struct settings settings;
+extern struct settings settings __attribute__((visibility("hidden")));
 
 /* Reads the environment. executable: absolute path of the program. Does not return when a variable
  * is wrong: writes one line to stderr and exits with SETTINGS_EXIT_STATUS. */

@@ -16,8 +16,8 @@
 #include "settings.h"
 #include "thread.h"
 
+bool start_counting;
 static bool record_made; /* the process has a record */
-static bool counting;    /* and its calls are counted */
 static unsigned era;
 
 static char executable[RECORD_PATH_SIZE];
@@ -27,11 +27,6 @@ static char start_directory[RECORD_PATH_SIZE];
 /* libc's pthread_atfork, which programs get from a static part of libc. */
 int __register_atfork(
         void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso_handle);
-
-bool start_is_counting(void)
-{
-	return counting;
-}
 
 bool start_has_record(void)
 {
@@ -137,7 +132,7 @@ static void make_record(uint32_t flags)
 		                          : "raise the limit on memory",
 		        NULL });
 	record_made = result == 0;
-	counting = record_made && !settings_stay_out();
+	start_counting = record_made && !settings_stay_out();
 	if (record_made)
 		describe_process(flags);
 }

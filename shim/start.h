@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /* Whether this process is counted: false before the constructor, and where the shim keeps out
- * (ABSHIM_MATCH, or ABSHIM_STATS=off with the glibc strategy). */
-bool start_is_counting(void);
+ * (ABSHIM_MATCH, or ABSHIM_STATS=off with the glibc strategy). Written by start.c alone. */
+extern bool start_counting __attribute__((visibility("hidden")));
 
 /* In a forked child: gives it a record of its own. */
 void start_forked(void);

@@ -74,7 +74,7 @@ static void watch_end(void)
 
 struct record_thread *thread_enter(void)
 {
-	if (!start_is_counting() || state.left_out)
+	if (state.left_out)
 		return NULL;
 	struct record_thread *self = record_thread_claim((uint32_t)sys_gettid());
 	if (self == NULL) {

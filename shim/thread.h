@@ -10,10 +10,12 @@
 
 #include "probes/counters.h"
 #include "probes/record.h"
+#include "start.h"
 
 /* NULL before the thread's first lock, after its last destructor, and wherever the shim keeps out:
  * then calls go to libc and are not counted. */
-extern __thread struct record_thread *thread_self __attribute__((tls_model("initial-exec")));
+extern __thread struct record_thread *thread_self
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Gives the thread a slot. NULL when it is to be left alone. */
 struct record_thread *thread_enter(void);
@@ -21,7 +23,9 @@ struct record_thread *thread_enter(void);
 static inline struct record_thread *thread_current(void)
 {
 	struct record_thread *self = thread_self;
-	return __builtin_expect(self != NULL, 1) ? self : thread_enter();
+	if (__builtin_expect(self != NULL, 1))
+		return self;
+	return start_counting ? thread_enter() : NULL;
 }
 
 /* Whether a poll can help: false when the thread's affinity leaves it one CPU. Asks the kernel
