@@ -3,6 +3,7 @@
 HOST := $(shell uname -m)
 ARCH ?= $(HOST)
 SAN ?=
+V ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 WERROR ?= -Werror
@@ -26,7 +27,7 @@ ifdef CROSS
 SYSROOT ?= build/sysroot-$(ARCH)
 SYSROOT_STAMP := $(SYSROOT)/.complete
 SYSROOT_FLAG := $(if $(wildcard $(SYSROOT_STAMP)),--sysroot=$(abspath $(SYSROOT)))
-EMULATOR ?= qemu-$(ARCH) -L $(abspath $(SYSROOT)) -cpu max
+EMULATOR := qemu-$(ARCH) -L $(abspath $(SYSROOT)) -cpu max
 TARGET_CC := $(if $(CLANG),$(CC) --target=$(ARCH)-linux-gnu,$(ARCH)-linux-gnu-gcc) $(SYSROOT_FLAG)
 TARGET_CXX := $(if $(CLANG),$(CXX_OF_CC) --target=$(ARCH)-linux-gnu,$(ARCH)-linux-gnu-g++)
 TARGET_CXX += $(SYSROOT_FLAG)
@@ -36,9 +37,11 @@ TARGET_CXX := $(CXX_OF_CC)
 endif
 
 WARNINGS := -Wall -Wextra -Wshadow $(WERROR)
-C_FLAGS := -std=gnu11 -I. $(WARNINGS) -Wmissing-prototypes -Wstrict-prototypes
+C_FLAGS := -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -Wmissing-prototypes -Wstrict-prototypes
 C_FLAGS += $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS := -std=gnu++17 -I. $(WARNINGS) $(CPPFLAGS) $(CFLAGS)
+# Commands are shown in short; in full with V=1.
+short = $(if $(V),,@echo '  $(1) $@';)
 # Each output's headers, in a file beside it.
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -86,7 +89,7 @@ tests: all $(CHECKS) $(WORKLOADS) $(WORKLOADS_CXX) $(PRELOADS)
 # $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
 # depends on it is made again after a change of flags or of the list of sources.
 define remember
-ifneq ($$(file <$(BUILD)/$(1)),$(2))
+ifneq ($$(strip $$(file <$(BUILD)/$(1))),$(2))
 $$(shell mkdir -p $(BUILD))
 $$(file >$(BUILD)/$(1),$(2))
 endif
@@ -98,41 +101,41 @@ endif
 
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(SHIM_FLAGS) -fPIC -c -o $@ $<
+	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(SHIM_FLAGS) -fPIC -c -o $@ $<
 
 $(BUILD)/obj/shim/%.o: private EXTRA := $(filter-out -fvisibility=hidden -fno-plt,$(SHIM_FLAGS))
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(EXTRA) $(SAN_FLAGS) -c -o $@ $<
+	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(EXTRA) $(SAN_FLAGS) -c -o $@ $<
 
 $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
-	$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
+	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
 
 $(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(BUILD)/links | $(SYSROOT_STAMP)
-	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
 
 $(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(SHIM_SRC) $(PROBES_SRC)) \
 		$(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
 
 $(LOADER_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o \
 		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) \
 		$(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
 
 $(WORKLOADS): $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -pthread -o $@ $<
+	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 $(WORKLOADS_CXX): $(BUILD)/workloads/%: tests/workloads/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(TARGET_CXX) $(DEPENDENCIES) $(CXX_FLAGS) $(LDFLAGS) -pthread -o $@ $<
+	$(call short,LD)$(TARGET_CXX) $(DEPENDENCIES) $(CXX_FLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 $(PRELOADS): $(BUILD)/preload/%.so: tests/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
 
 ifdef CROSS
 $(SYSROOT_STAMP):
@@ -145,10 +148,10 @@ check check-programs check-stories bench: export ARCH := $(ARCH)
 check check-programs check-stories bench: export EMULATOR := $(EMULATOR)
 
 check: tests
-	scripts/run-tests $(CHECKS)
+	+@MAKE='$(MAKE)' SAN='$(SAN)' CC='$(CC)' scripts/run-tests
 
 check-programs: tests
-	scripts/run-programs $(CHECKS)
+	scripts/run-programs
 
 check-stories: tests
 	scripts/run-stories
@@ -166,6 +169,7 @@ clean:
 
 help:
 	@echo 'make            libabshim.so and abshim, in $(BUILD)/'
+	@echo 'make tests      what make check and make bench run, without running it'
 	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
 	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
 	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX)'
@@ -173,6 +177,8 @@ help:
 	@echo 'ARCH=aarch64    cross-builds (after scripts/bootstrap)'
 	@echo 'CC=clang        builds with clang'
 	@echo 'SAN=LIST        address,undefined or thread: test programs and abshim with sanitizers'
+	@echo 'V=1             shows commands in full'
 	@echo 'BUILD=DIR       builds there'
+	@echo "TESTS='NAME...' with make check: only these, as t_mariadb or 'check_*'"
 
--include $(shell find $(BUILD) -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,pic obj workloads preload) -name '*.d' 2>/dev/null)
