@@ -1,0 +1,12 @@
+# shellcheck shell=sh
+# Sourced by the runners of tests.
+
+# Whether TESTS, names or patterns, asks for the test named $1; all are asked for when it is empty.
+wanted() {
+	[ -n "${TESTS-}" ] || return 0
+	for pattern in $TESTS; do
+		# shellcheck disable=SC2254
+		case $1 in $pattern) return 0 ;; esac
+	done
+	return 1
+}
