@@ -146,9 +146,10 @@ endif
 check check-programs check-stories bench: export BUILD := $(abspath $(BUILD))
 check check-programs check-stories bench: export ARCH := $(ARCH)
 check check-programs check-stories bench: export EMULATOR := $(EMULATOR)
+check check-programs check-stories bench: export SAN := $(SAN)
 
 check: tests
-	+@MAKE='$(MAKE)' SAN='$(SAN)' CC='$(CC)' scripts/run-tests
+	+@MAKE='$(MAKE)' CC='$(CC)' scripts/run-tests
 
 check-programs: tests
 	scripts/run-programs
@@ -156,7 +157,7 @@ check-programs: tests
 check-stories: tests
 	scripts/run-stories
 
-bench: tests
+bench: all $(WORKLOADS) $(WORKLOADS_CXX)
 	scripts/bench
 
 install: all
