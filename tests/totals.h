@@ -1,0 +1,50 @@
+/*
+ * Sums of this process's own record, for tests that link the shim into themselves.
+ */
+#ifndef TESTS_TOTALS_H
+#define TESTS_TOTALS_H
+
+#include "probes/record_map.h"
+
+struct totals {
+	struct mutex_counters mutex;
+	struct cond_counters cond;
+	struct caused_counters caused;
+	uint32_t threads_running, threads_ended;
+};
+
+static inline void totals_add(struct totals *totals, const struct mutex_counters *mutex,
+        const struct cond_counters *cond, const struct caused_counters *caused)
+{
+#define SUM(to, from)                      ((to) += (from))
+#define MAX(to, from)                      ((to) = (to) > (from) ? (to) : (from))
+#define MUTEX_COUNTER(name, combine, help) combine(totals->mutex.name, mutex->name);
+#define COND_COUNTER(name, combine, help)  combine(totals->cond.name, cond->name);
+#include "probes/counters.def"
+	SUM(totals->caused.waits, caused->waits);
+	SUM(totals->caused.wait_ns_total, caused->wait_ns_total);
+	MAX(totals->caused.wait_ns_max, caused->wait_ns_max);
+#undef SUM
+#undef MAX
+}
+
+/* Over all threads that have been and are; exact when no other thread is running. */
+static inline struct totals totals_read(void)
+{
+	struct totals totals = { .threads_running = 0 };
+	for (uint32_t i = 0; i < record_header->regions[REGION_THREADS].used; i++) {
+		const struct record_thread *thread = record_entry(REGION_THREADS, i);
+		if (thread->tid == 0)
+			continue;
+		totals.threads_running++;
+		totals_add(&totals, &thread->mutex, &thread->cond, &thread->caused);
+	}
+	for (uint32_t i = 0; i < record_header->regions[REGION_RETIRED].used; i++) {
+		const struct record_retired *retired = record_entry(REGION_RETIRED, i);
+		totals.threads_ended += retired->threads;
+		totals_add(&totals, &retired->mutex, &retired->cond, &retired->caused);
+	}
+	return totals;
+}
+
+#endif
