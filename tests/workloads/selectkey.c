@@ -3,7 +3,6 @@
  * 20,000 lookups each, one table) without a server. Its checksum depends only on its options, so
  * that runs which wait for the mutex in different ways can be compared.
  */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdint.h>
