@@ -144,12 +144,25 @@ struct caused_counters {
 	uint64_t wait_ns_max;
 };
 
+/*
+ * A wait that has ended but is not in the tables yet: a thread notes it here while it holds the
+ * lock, and adds it to the tables once it holds it no more. A reader adds what it finds here.
+ */
+struct record_pending {
+	uint32_t lock;       /* entry of REGION_LOCKS + 1, 0: nothing is pending */
+	uint32_t site;       /* entry of REGION_SITES + 1, 0 lost */
+	uint32_t blame;      /* entry of REGION_BLAME + 1, 0 lost */
+	uint32_t holder_tid; /* thread to charge, 0 unknown */
+	uint64_t wait_ns;
+};
+
 /* One running thread. The first cache line is the one that the uncontended path writes. */
 struct record_thread {
 	uint32_t tid;                /* 0: the slot is free */
 	uint32_t slot;               /* its own number */
 	struct mutex_counters mutex; /* acquired is the first: same cache line as tid */
 	struct cond_counters cond;
+	struct record_pending pending;
 	uint64_t handle;     /* pthread_self() */
 	uint64_t started_ns; /* first time the shim saw the thread */
 	char name[RECORD_NAME_SIZE];

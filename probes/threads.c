@@ -13,6 +13,7 @@
 #include "counters.h"
 #include "record_map.h"
 #include "sys.h"
+#include "waits.h"
 
 #define HINTS         8192u
 #define RETIRED_SPARE 8u /* rows kept for threads that end at the same moment */
@@ -150,6 +151,7 @@ static void fold(struct record_retired *retired, const struct record_thread *thr
 void record_thread_retire(struct record_thread *thread)
 {
 	uint32_t slot = thread->slot;
+	record_wait_flush(thread);
 	struct record_retired *retired = retired_row(thread->name);
 	if (retired != NULL)
 		fold(retired, thread);

@@ -138,57 +138,80 @@ static uint32_t find_or_insert(const struct table *table, const struct table_key
 	return RECORD_NONE;
 }
 
-static void charge_holder(const struct wait_event *event)
+static uint32_t find_blame(const struct wait_event *event, uint32_t site)
 {
-	struct record_thread *holder = record_thread_find(event->holder_tid);
-	if (holder == NULL)
-		return;
-	shared_add(&holder->caused.waits, 1);
-	shared_add(&holder->caused.wait_ns_total, event->wait_ns);
-	shared_max(&holder->caused.wait_ns_max, event->wait_ns);
+	uint64_t holder = event->holder_site != 0 ? event->holder_site : RECORD_HOLDER_UNKNOWN;
+	return find_or_insert(&blame_table, &(struct table_key){ holder, site }, true);
 }
 
-static void add_blame(const struct wait_event *event, uint32_t site)
+struct record_pending record_wait_begin(struct record_thread *self, const struct wait_event *event)
 {
-	struct table_key key = {
-		event->holder_site != 0 ? event->holder_site : RECORD_HOLDER_UNKNOWN, site
-	};
-	uint32_t entry = find_or_insert(&blame_table, &key, true);
-	if (entry == RECORD_NONE)
-		return;
-	struct record_blame *blame = record_entry(REGION_BLAME, entry);
-	shared_add(&blame->waits, 1);
-	shared_add(&blame->wait_ns_total, event->wait_ns);
-	shared_max(&blame->wait_ns_max, event->wait_ns);
+	/* RECORD_NONE + 1 is 0, which stands for lost. */
+	struct record_pending pending = { .holder_tid = event->holder_tid };
+	record_wait_flush(self);
+	uint32_t lock =
+	        find_or_insert(&lock_table, &(struct table_key){ event->lock, event->kind }, true);
+	if (lock == RECORD_NONE)
+		return pending;
+	pending.lock = lock + 1;
+	uint32_t site = find_or_insert(&site_table, &(struct table_key){ event->site, lock }, true);
+	if (site == RECORD_NONE)
+		return pending;
+	pending.site = site + 1;
+	pending.blame = find_blame(event, site) + 1;
+	struct record_lock *entry = record_entry(REGION_LOCKS, lock);
+	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&entry->first_site, site + 1, __ATOMIC_RELAXED);
+	return pending;
 }
 
-static bool lost(const struct wait_event *event)
+bool record_wait_end(
+        struct record_thread *self, const struct record_pending *pending, uint64_t wait_ns)
 {
+	if (self->pending.lock != 0) /* a signal handler waited for another lock meanwhile */
+		record_wait_flush(self);
+	if (pending->lock != 0) {
+		self->pending = *pending;
+		self->pending.wait_ns = wait_ns;
+	}
+	if (pending->site != 0)
+		return true;
 	shared_add(&record_header->lost_waits, 1);
-	shared_add(&record_header->lost_ns, event->wait_ns);
+	shared_add(&record_header->lost_ns, wait_ns);
 	return false;
 }
 
-bool record_wait(const struct wait_event *event)
+static void add_caused(struct record_thread *holder, uint64_t wait_ns)
 {
-	charge_holder(event);
-	uint32_t lock_entry =
-	        find_or_insert(&lock_table, &(struct table_key){ event->lock, event->kind }, true);
-	if (lock_entry == RECORD_NONE)
-		return lost(event);
-	struct record_lock *lock = record_entry(REGION_LOCKS, lock_entry);
-	wait_totals_add(&lock->wait, event->wait_ns);
+	shared_add(&holder->caused.waits, 1);
+	shared_add(&holder->caused.wait_ns_total, wait_ns);
+	shared_max(&holder->caused.wait_ns_max, wait_ns);
+}
 
-	uint32_t site_entry =
-	        find_or_insert(&site_table, &(struct table_key){ event->site, lock_entry }, true);
-	if (site_entry == RECORD_NONE)
-		return lost(event);
-	struct record_site *site = record_entry(REGION_SITES, site_entry);
-	wait_totals_add(&site->wait, event->wait_ns);
-	if (__atomic_load_n(&lock->first_site, __ATOMIC_RELAXED) == 0)
-		__atomic_store_n(&lock->first_site, site_entry + 1, __ATOMIC_RELAXED);
-	add_blame(event, site_entry);
-	return true;
+static void add_blame(struct record_blame *blame, uint64_t wait_ns)
+{
+	shared_add(&blame->waits, 1);
+	shared_add(&blame->wait_ns_total, wait_ns);
+	shared_max(&blame->wait_ns_max, wait_ns);
+}
+
+void record_wait_flush(struct record_thread *self)
+{
+	struct record_pending pending = self->pending;
+	if (pending.lock == 0)
+		return;
+	struct record_lock *lock = record_entry(REGION_LOCKS, pending.lock - 1);
+	wait_totals_add(&lock->wait, pending.wait_ns);
+	if (pending.site != 0) {
+		struct record_site *site = record_entry(REGION_SITES, pending.site - 1);
+		wait_totals_add(&site->wait, pending.wait_ns);
+	}
+	if (pending.blame != 0)
+		add_blame(record_entry(REGION_BLAME, pending.blame - 1), pending.wait_ns);
+	struct record_thread *holder = record_thread_find(pending.holder_tid);
+	if (holder != NULL)
+		add_caused(holder, pending.wait_ns);
+	self->pending.lock = 0;
 }
 
 void record_lock_gone(uint64_t address)

@@ -8,19 +8,30 @@
 
 #include "record.h"
 
-/* One contended wait that has ended. */
+/* One contended wait, as it begins. */
 struct wait_event {
 	uint64_t lock;        /* address of the mutex */
 	uint32_t kind;        /* its __kind word */
 	uint32_t holder_tid;  /* who held it when the wait began; 0 unknown */
 	uint64_t site;        /* return address of the call that waited */
 	uint64_t holder_site; /* return address of the call that had acquired it; 0 unknown */
-	uint64_t wait_ns;
 };
 
-/* Writes a wait into all tables and charges its holder. Returns false, having counted the loss in
- * the header, when a table was full. Safe to call from any thread at any time. */
-bool record_wait(const struct wait_event *event);
+/*
+ * Three steps, so that little is done while the lock is held. All are safe in any thread at any
+ * time; none takes a lock.
+ *
+ * begin: before the wait. Adds what an earlier wait of the thread left pending, and finds the
+ * entries of the coming one. Returns what record_wait_end() wants.
+ * end: right after the wait, which took wait_ns. Notes it as pending; false, having counted the
+ * loss in the header, when a table was full.
+ * flush: any time later, best when the lock is held no more. Adds the pending wait to the tables
+ * and charges its holder.
+ */
+struct record_pending record_wait_begin(struct record_thread *self, const struct wait_event *event);
+bool record_wait_end(
+        struct record_thread *self, const struct record_pending *pending, uint64_t wait_ns);
+void record_wait_flush(struct record_thread *self);
 
 /* The mutex at the address is gone: what follows at the same address is another lock. */
 void record_lock_gone(uint64_t address);

@@ -172,6 +172,7 @@ static __attribute__((noinline)) int wake(
 {
 	counter_add(&self->mutex.woken, 1);
 	futex_wake_one(&mutex->__data.__lock, mutex_is_shared(kind));
+	record_wait_flush(self);
 	return 0;
 }
 

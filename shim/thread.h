@@ -15,7 +15,7 @@
 /* NULL before the thread's first lock, after its last destructor, and wherever the shim keeps out:
  * then calls go to libc and are not counted. */
 extern __thread struct record_thread *thread_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+        __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Gives the thread a slot. NULL when it is to be left alone. */
 struct record_thread *thread_enter(void);

@@ -86,30 +86,20 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 	return result;
 }
 
-static void record(struct record_thread *self, struct wait_event *event, int result)
+static void count_wait(struct record_thread *self, uint64_t wait_ns, int result)
 {
 	counter_add(&self->mutex.contended, 1);
-	counter_add(&self->mutex.wait_ns_total, event->wait_ns);
-	counter_max(&self->mutex.wait_ns_max, event->wait_ns);
+	counter_add(&self->mutex.wait_ns_total, wait_ns);
+	counter_max(&self->mutex.wait_ns_max, wait_ns);
 	if (result == ETIMEDOUT)
 		counter_add(&self->mutex.timed_out, 1);
-	if (!record_wait(event))
-		counter_add(&self->mutex.lost, 1);
 }
 
-int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
+/* Waits as the strategy in force says; on success the mutex is the thread's in every word. */
+static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
         const struct wait_limit *limit)
 {
 	uint32_t strategy = __atomic_load_n(&control()->mutex_strategy, __ATOMIC_RELAXED);
-	bool stats = control()->stats != STATS_OFF;
-	struct wait_event event = {
-		.lock = (uint64_t)(uintptr_t)mutex,
-		.kind = (uint32_t)mutex_kind(mutex),
-		.holder_tid = mutex_owner(mutex),
-		.holder_site = mutex_site(mutex),
-		.site = (uint64_t)(uintptr_t)site,
-	};
-	uint64_t started_ns = stats ? clock_monotonic_ns() : 0;
 	int result;
 	if (strategy == STRATEGY_glibc) {
 		result = libc_wait(mutex, limit);
@@ -120,9 +110,29 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		if (result == 0)
 			mutex_own(mutex, self->tid, site);
 	}
-	if (stats) {
-		event.wait_ns = clock_monotonic_ns() - started_ns;
-		record(self, &event, result);
-	}
+	return result;
+}
+
+int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
+        const struct wait_limit *limit)
+{
+	if (control()->stats == STATS_OFF)
+		return acquire_contended(mutex, self, site, limit);
+	struct wait_event event = {
+		.lock = (uint64_t)(uintptr_t)mutex,
+		.kind = (uint32_t)mutex_kind(mutex),
+		.holder_tid = mutex_owner(mutex),
+		.holder_site = mutex_site(mutex),
+		.site = (uint64_t)(uintptr_t)site,
+	};
+	uint64_t started_ns = clock_monotonic_ns();
+	struct record_pending pending = record_wait_begin(self, &event);
+	int result = acquire_contended(mutex, self, site, limit);
+	uint64_t wait_ns = clock_monotonic_ns() - started_ns;
+	count_wait(self, wait_ns, result);
+	if (!record_wait_end(self, &pending, wait_ns))
+		counter_add(&self->mutex.lost, 1);
+	if (result != 0)
+		record_wait_flush(self); /* the lock is not held */
 	return result;
 }
