@@ -1,0 +1,22 @@
+/*
+ * What the subcommands share: their entry points and the exit statuses that scripts rely on.
+ */
+#ifndef LOADER_COMMAND_H
+#define LOADER_COMMAND_H
+
+#define ABSHIM_VERSION "0.1.0"
+
+enum exit_status {
+	EXIT_UNREADABLE = 2,    /* report: the record cannot be read */
+	EXIT_REFUSED = 78,      /* the shim refused its settings and ended the target */
+	EXIT_OWN_FAILURE = 125, /* wrong usage, or abshim itself failed */
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+/* Each takes the arguments from its own name on and returns the exit status. */
+int command_run(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_list(int argc, char **argv);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * Finds the program as execvp() would, and refuses those that ld.so would not preload into.
+ */
+#include "preflight.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "words.h"
+
+#define LINE_SIZE    256             /* what the kernel reads of a "#!" line: BINPRM_BUF_SIZE */
+#define MAX_DEPTH    5               /* scripts run by scripts, as the kernel has it */
+#define DEFAULT_PATH "/bin:/usr/bin" /* confstr(_CS_PATH) */
+#define BLANKS       " \t"
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#define OWN_LOADER  "ld-linux-x86-64.so"
+#else
+#define OWN_MACHINE EM_AARCH64
+#define OWN_LOADER  "ld-linux-aarch64.so"
+#endif
+
+/* 0 when the file can be executed, else an errno value. */
+static int try_file(const char *path)
+{
+	struct stat status;
+	if (stat(path, &status) != 0)
+		return errno;
+	if (S_ISDIR(status.st_mode))
+		return EISDIR;
+	if (!S_ISREG(status.st_mode))
+		return EACCES;
+	return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+static int explain_file(const char *path, int error, char why[WHY_SIZE])
+{
+	if (error == ENOENT || error == ENOTDIR) {
+		why_set(why, "%.300s: no such program", path);
+		return EXIT_NOT_FOUND;
+	}
+	why_set(why, "%.300s: cannot be run: %s", path, strerror(error));
+	return EXIT_CANNOT_RUN;
+}
+
+/* One directory of PATH: an empty one is the working directory. NULL: no memory. */
+static char *join(const char *directory, size_t length, const char *command)
+{
+	char *path;
+	int made = length == 0 ? asprintf(&path, "./%s", command)
+	                       : asprintf(&path, "%.*s/%s", (int)length, directory, command);
+	return made < 0 ? NULL : path;
+}
+
+/* Sets *path, the caller's to free. Returns an exit status. */
+static int find_command(
+        const char *command, const struct environment *environment, char **path, char why[WHY_SIZE])
+{
+	int refused = 0;
+	*path = NULL;
+	if (strchr(command, '/') != NULL || *command == '\0') {
+		int error = *command == '\0' ? ENOENT : try_file(command);
+		if (error != 0)
+			return explain_file(*command == '\0' ? "(empty)" : command, error, why);
+		*path = strdup(command);
+		return *path != NULL ? 0 : EXIT_CANNOT_RUN;
+	}
+	const char *list = environment_get(environment, "PATH");
+	for (const char *at = list != NULL ? list : DEFAULT_PATH;; at++) {
+		size_t length = strcspn(at, ":");
+		char *candidate = join(at, length, command);
+		int error = candidate != NULL ? try_file(candidate) : ENOMEM;
+		if (error == 0) {
+			*path = candidate;
+			return 0;
+		}
+		free(candidate);
+		if (error != ENOENT && error != ENOTDIR && error != EISDIR)
+			refused = error;
+		at += length;
+		if (*at == '\0')
+			break;
+	}
+	if (refused != 0)
+		return explain_file(command, refused, why);
+	why_set(why, "%.300s: not found on PATH", command);
+	return EXIT_NOT_FOUND;
+}
+
+/* A program that gains rights by its file runs in secure mode, where ld.so ignores LD_PRELOAD. */
+static bool gains_rights(int fd, const char *path, char why[WHY_SIZE])
+{
+	struct stat status;
+	const char *what = NULL;
+	if (fstat(fd, &status) != 0)
+		return false;
+	if ((status.st_mode & S_ISUID) != 0 && status.st_uid != getuid())
+		what = "is set-user-ID";
+	else if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0 &&
+	         status.st_gid != getgid())
+		what = "is set-group-ID";
+	else if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		what = "has file capabilities";
+	if (what == NULL)
+		return false;
+	why_set(why,
+	        "%.300s %s, so the kernel would make ld.so ignore LD_PRELOAD: run a copy of it"
+	        " without that, or run as its user",
+	        path, what);
+	return true;
+}
+
+static bool check_machine(const char *path, const struct elf_facts *facts, char why[WHY_SIZE])
+{
+	if (facts->is_64_bit && facts->machine == OWN_MACHINE)
+		return true;
+	const char *other = words_machine(facts->machine);
+	if (other != NULL && facts->is_64_bit)
+		why_set(why, "%.300s is a program for %s, this abshim is for %s", path, other,
+		        words_machine(OWN_MACHINE));
+	else
+		why_set(why,
+		        "%.300s is a %s-bit program for another machine (ELF machine %u), this "
+		        "abshim is for 64-bit %s",
+		        path, facts->is_64_bit ? "64" : "32", facts->machine,
+		        words_machine(OWN_MACHINE));
+	return false;
+}
+
+static bool check_loader(const char *path, const struct elf_facts *facts, char why[WHY_SIZE])
+{
+	const char *loader = words_base_name(facts->interpreter);
+	if (facts->is_loader && !facts->dynamic) /* ld.so itself obeys LD_PRELOAD */
+		return true;
+	if (!facts->dynamic)
+		why_set(why, "%.300s is statically linked: nothing can be preloaded into it", path);
+	else if (strstr(loader, "musl") != NULL)
+		why_set(why, "%.200s is linked with musl (%.100s): libabshim.so needs glibc", path,
+		        facts->interpreter);
+	else if (strncmp(loader, OWN_LOADER, strlen(OWN_LOADER)) != 0)
+		why_set(why,
+		        "%.200s asks for the loader %.100s, which is not glibc's: "
+		        "libabshim.so needs glibc",
+		        path, facts->interpreter);
+	else if (access(facts->interpreter, X_OK) != 0)
+		why_set(why, "%.200s asks for the loader %.100s: %s", path, facts->interpreter,
+		        strerror(errno));
+	else
+		return true;
+	return false;
+}
+
+static int check_elf(struct preflight *preflight, const char *path, int fd, char why[WHY_SIZE])
+{
+	struct elf_facts facts;
+	if (!elf_inspect(fd, &facts)) {
+		why_set(why, "%.300s is neither an ELF program nor a script that begins with #!",
+		        path);
+		return EXIT_CANNOT_RUN;
+	}
+	if (!facts.is_program) {
+		why_set(why, "%.300s is an ELF file, but not a program", path);
+		return EXIT_CANNOT_RUN;
+	}
+	if (!check_machine(path, &facts, why) || !check_loader(path, &facts, why) ||
+	        gains_rights(fd, path, why))
+		return EXIT_CANNOT_RUN;
+	memcpy(preflight->sanitizer, facts.sanitizer, sizeof(preflight->sanitizer));
+	return 0;
+}
+
+/*
+ * Splits a "#!" line as the kernel does: the interpreter up to a blank, the rest one argument.
+ * False when the line names none.
+ */
+static bool split_line(char *line, char **interpreter, char **argument)
+{
+	line[strcspn(line, "\n")] = '\0';
+	size_t length = strlen(line);
+	while (length > 2 && strchr(BLANKS, line[length - 1]) != NULL)
+		line[--length] = '\0';
+	*interpreter = line + 2 + strspn(line + 2, BLANKS);
+	if (**interpreter == '\0')
+		return false;
+	*argument = *interpreter + strcspn(*interpreter, BLANKS);
+	if (**argument != '\0') {
+		*(*argument)++ = '\0';
+		*argument += strspn(*argument, BLANKS);
+	}
+	return true;
+}
+
+/*
+ * The program that "env" in a "#!" line will look for: "X", "-S X ...", "NAME=VALUE X". Cuts it out
+ * of argument; NULL when env is given options that are not known here.
+ */
+static char *program_of_env(char *argument)
+{
+	char *at = argument;
+	if (strncmp(at, "-S", 2) == 0 || strncmp(at, "-vS", 3) == 0)
+		at += at[1] == 'S' ? 2 : 3;
+	else if (strncmp(at, "--split-string=", 15) == 0)
+		at += 15;
+	for (;;) {
+		at += strspn(at, BLANKS);
+		size_t length = strcspn(at, BLANKS);
+		if (length == 0 || *at == '-')
+			return NULL;
+		if (memchr(at, '=', length) == NULL) {
+			at[length] = '\0';
+			return at;
+		}
+		at += length;
+	}
+}
+
+static int check_file(struct preflight *preflight, const char *path,
+        const struct environment *environment, int depth, char why[WHY_SIZE]);
+
+static int check_script(struct preflight *preflight, const char *path, char *line,
+        const struct environment *environment, int depth, char why[WHY_SIZE])
+{
+	char *interpreter, *argument, *program_path;
+	if (!split_line(line, &interpreter, &argument)) {
+		why_set(why, "%.300s: its #! line names no interpreter", path);
+		return EXIT_CANNOT_RUN;
+	}
+	int error = try_file(interpreter);
+	if (error != 0) {
+		why_set(why, "%.200s: its interpreter %.200s cannot be run: %s", path, interpreter,
+		        strerror(error));
+		return EXIT_CANNOT_RUN;
+	}
+	int status = check_file(preflight, interpreter, environment, depth + 1, why);
+	if (status != 0 || strcmp(words_base_name(interpreter), "env") != 0)
+		return status;
+	char *program = program_of_env(argument);
+	if (program == NULL)
+		return 0;
+	status = find_command(program, environment, &program_path, why);
+	if (status == 0)
+		status = check_file(preflight, program_path, environment, depth + 1, why);
+	free(program_path);
+	return status;
+}
+
+static int check_file(struct preflight *preflight, const char *path,
+        const struct environment *environment, int depth, char why[WHY_SIZE])
+{
+	char line[LINE_SIZE + 1];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 && errno == EACCES) /* it may be run but not read: the proof of life decides */
+		return 0;
+	if (fd < 0)
+		return explain_file(path, errno, why);
+	ssize_t length = pread(fd, line, LINE_SIZE, 0);
+	line[length > 0 ? length : 0] = '\0';
+	int status;
+	if (strncmp(line, "#!", 2) != 0) {
+		status = check_elf(preflight, path, fd, why);
+	} else if (depth >= MAX_DEPTH) {
+		why_set(why, "%.300s: scripts that run scripts, too deep", path);
+		status = EXIT_CANNOT_RUN;
+	} else {
+		status = check_script(preflight, path, line, environment, depth, why);
+	}
+	close(fd);
+	return status;
+}
+
+int preflight_check(struct preflight *preflight, const char *command,
+        const struct environment *environment, char why[WHY_SIZE])
+{
+	*preflight = (struct preflight){ .path = NULL };
+	int status = find_command(command, environment, &preflight->path, why);
+	if (status == 0)
+		status = check_file(preflight, preflight->path, environment, 0, why);
+	if (status != 0) {
+		free(preflight->path);
+		preflight->path = NULL;
+	}
+	return status;
+}

@@ -1,0 +1,152 @@
+/*
+ * Reads /proc: start times, thread names, and the mapping that holds a record.
+ */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define START_TIME_FIELD 22 /* proc(5), /proc/PID/stat */
+#define DELETED          " (deleted)"
+
+uint64_t process_start_ticks(pid_t pid)
+{
+	char path[64], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	size_t length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	/* The name in field 2 may hold blanks and parentheses: count from its end. */
+	char *at = strrchr(text, ')');
+	for (int field = 2; at != NULL && field < START_TIME_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+}
+
+void process_thread_name(pid_t pid, pid_t tid, char name[RECORD_NAME_SIZE])
+{
+	char path[64], text[RECORD_NAME_SIZE + 1];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	size_t length = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	if (length == 0)
+		return;
+	if (text[length - 1] == '\n' || length == sizeof(text))
+		length--;
+	memcpy(name, text, length < RECORD_NAME_SIZE ? length : RECORD_NAME_SIZE - 1);
+	name[length < RECORD_NAME_SIZE ? length : RECORD_NAME_SIZE - 1] = '\0';
+}
+
+struct maps_line {
+	uint64_t start, end, inode;
+	unsigned device_major, device_minor;
+	char *path; /* points into the line */
+};
+
+/* Parses a line of /proc/PID/maps in place. */
+static bool parse_maps_line(char *line, struct maps_line *parsed)
+{
+	int path_at = -1;
+	uint64_t offset;
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %" SCNu64 " %n",
+	            &parsed->start, &parsed->end, &offset, &parsed->device_major,
+	            &parsed->device_minor, &parsed->inode, &path_at) < 6 ||
+	        path_at < 0)
+		return false;
+	parsed->path = line + path_at;
+	parsed->path[strcspn(parsed->path, "\n")] = '\0';
+	return offset == 0 || strstr(parsed->path, "libabshim.so") != NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Opens the mapped file itself, or the file of that name in the process's root if it is the same.
+ */
+static int open_mapped_file(pid_t pid, const struct maps_line *line)
+{
+	char *path;
+	if (asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, line->start,
+	            line->end) < 0)
+		return -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	free(path);
+	if (fd >= 0 || asprintf(&path, "/proc/%d/root%s", (int)pid, line->path) < 0)
+		return fd;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	free(path);
+	struct stat status;
+	if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_ino != line->inode)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static bool is_record_path(const char *path)
+{
+	return ends_with(path, RECORD_SUFFIX) || ends_with(path, RECORD_SUFFIX DELETED);
+}
+
+bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WHY_SIZE])
+{
+	char maps_path[64];
+	snprintf(maps_path, sizeof(maps_path), "/proc/%d/maps", (int)pid);
+	FILE *maps = fopen(maps_path, "re");
+	if (maps == NULL) {
+		if (errno == ENOENT)
+			why_set(why, "process %d: there is no such process", (int)pid);
+		else
+			why_set(why, "process %d: cannot read its memory map: %s", (int)pid,
+			        errno == EACCES ? "it is another user's" : strerror(errno));
+		return false;
+	}
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false, shim_loaded = false;
+	errno = 0;
+	while (!found && getline(&line, &size, maps) > 0) {
+		struct maps_line parsed;
+		if (!parse_maps_line(line, &parsed))
+			continue;
+		shim_loaded |= strstr(parsed.path, "libabshim.so") != NULL;
+		if (!is_record_path(parsed.path))
+			continue;
+		*mapping = (struct process_mapping){ parsed.start, parsed.end, -1 };
+		mapping->fd = open_mapped_file(pid, &parsed);
+		found = true;
+	}
+	int error = ferror(maps) ? errno : 0;
+	free(line);
+	fclose(maps);
+	if (found)
+		return true;
+	if (error == EACCES || error == EPERM)
+		why_set(why, "process %d: cannot read its memory map: it is another user's",
+		        (int)pid);
+	else if (shim_loaded)
+		why_set(why,
+		        "process %d: libabshim.so is loaded but has no record file (its record "
+		        "is in memory only, or ABSHIM_MATCH leaves this process alone)",
+		        (int)pid);
+	else
+		why_set(why, "process %d: runs without libabshim.so, so there is nothing to report",
+		        (int)pid);
+	return false;
+}

@@ -1,0 +1,391 @@
+/*
+ * The only user of libdw. Each mapped file is opened at the first question about it, with a session
+ * of its own, so that files mapped one after the other at the same place do not meet.
+ */
+#include "symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "elf.h"
+#include "symbol_names.h"
+
+#define OVERLAYFS_MAGIC 0x794c7630 /* linux/magic.h, since Linux 4.5 */
+
+struct symbol {
+	uint64_t start, size;
+	const char *name; /* in the mapped string table */
+	bool is_data;
+	unsigned char rank; /* of several names for one address the lowest wins */
+};
+
+enum module_state { MODULE_UNTRIED, MODULE_OPEN, MODULE_ABSENT, MODULE_CHANGED };
+
+struct module {
+	struct record_module map;
+	enum module_state state;
+	Dwfl *session;
+	Dwfl_Module *file;
+	uint64_t bias;
+	uint64_t start, end; /* of all its segments in memory */
+	struct symbol *symbols;
+	size_t symbol_count;
+	bool symbols_read;
+};
+
+struct symbols {
+	const struct record *record;
+	struct module *modules; /* by entry of REGION_MODULES */
+	uint32_t module_count;
+	const char **changed;
+	size_t changed_count;
+};
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+struct symbols *symbols_open(const struct record *record)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	if (symbols == NULL)
+		return NULL;
+	symbols->record = record;
+	symbols->module_count = record->entries[REGION_MODULES];
+	symbols->modules = calloc((size_t)symbols->module_count + 1, sizeof(*symbols->modules));
+	symbols->changed = calloc((size_t)symbols->module_count + 1, sizeof(*symbols->changed));
+	if (symbols->modules == NULL || symbols->changed == NULL) {
+		symbols_close(symbols);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < symbols->module_count; i++) {
+		struct record_module *map = &symbols->modules[i].map;
+		record_copy(record, REGION_MODULES, i, map, sizeof(*map));
+		map->path[sizeof(map->path) - 1] = '\0';
+		if (map->start >= map->end)
+			map->start = 0;
+	}
+	/* libdw would ask a debug information server on the network. */
+	unsetenv("DEBUGINFOD_URLS");
+	return symbols;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (symbols == NULL)
+		return;
+	for (uint32_t i = 0; symbols->modules != NULL && i < symbols->module_count; i++) {
+		free(symbols->modules[i].symbols);
+		dwfl_end(symbols->modules[i].session);
+	}
+	free(symbols->modules);
+	free(symbols->changed);
+	free(symbols);
+}
+
+/*
+ * Whether the file at the path is the one that was mapped. On overlayfs a mapping shows the inode
+ * of the layer below, so there only a change after the start of the process counts.
+ */
+static bool is_same_file(const struct symbols *symbols, const struct module *module, int fd,
+        const struct stat *status)
+{
+	struct statfs file_system;
+	if (module->map.inode == 0 || status->st_ino == module->map.inode)
+		return true;
+	if (fstatfs(fd, &file_system) != 0 || file_system.f_type != OVERLAYFS_MAGIC)
+		return false;
+	uint64_t changed_ns =
+	        (uint64_t)status->st_ctim.tv_sec * 1000000000u + (uint64_t)status->st_ctim.tv_nsec;
+	return changed_ns <= symbols->record->header.start_real_ns;
+}
+
+/* Opens the module's file when it is still the same one; sets the state. */
+static int open_same_file(const struct symbols *symbols, struct module *module)
+{
+	struct stat status;
+	module->state = MODULE_ABSENT;
+	if (module->map.start == 0 || module->map.path[0] != '/')
+		return -1;
+	int fd = open(module->map.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return -1;
+	}
+	if (!is_same_file(symbols, module, fd, &status)) {
+		module->state = MODULE_CHANGED;
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static bool open_session(struct module *module, int fd)
+{
+	if (!elf_load_bias(fd, module->map.start, module->map.file_offset, &module->bias)) {
+		close(fd);
+		return false;
+	}
+	module->session = dwfl_begin(&callbacks);
+	if (module->session != NULL)
+		module->file = dwfl_report_elf(module->session, module->map.path, module->map.path,
+		        fd, module->bias, true);
+	if (module->file == NULL) {
+		close(fd);
+		return false;
+	}
+	dwfl_report_end(module->session, NULL, NULL);
+	dwfl_module_info(module->file, NULL, &module->start, &module->end, NULL, NULL, NULL, NULL);
+	return true;
+}
+
+static bool open_module(struct symbols *symbols, struct module *module)
+{
+	if (module->state != MODULE_UNTRIED)
+		return module->state == MODULE_OPEN;
+	int fd = open_same_file(symbols, module);
+	if (fd >= 0 && open_session(module, fd))
+		module->state = MODULE_OPEN;
+	return module->state == MODULE_OPEN;
+}
+
+static int compare_symbols(const void *left, const void *right)
+{
+	const struct symbol *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void add_symbol(struct module *module, int number)
+{
+	GElf_Sym entry;
+	GElf_Addr address;
+	const char *name =
+	        dwfl_module_getsym_info(module->file, number, &entry, &address, NULL, NULL, NULL);
+	int type = GELF_ST_TYPE(entry.st_info);
+	if (name == NULL || *name == '\0' || entry.st_size == 0 || entry.st_shndx == SHN_UNDEF)
+		return;
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT)
+		return;
+	static const unsigned char ranks[] = { [STB_LOCAL] = 2, [STB_GLOBAL] = 0, [STB_WEAK] = 1 };
+	unsigned binding = GELF_ST_BIND(entry.st_info);
+	module->symbols[module->symbol_count++] = (struct symbol){ .start = address,
+		.size = entry.st_size,
+		.name = name,
+		.is_data = type == STT_OBJECT,
+		.rank = binding < sizeof(ranks) ? ranks[binding] : 0 };
+}
+
+static void read_symbols(struct module *module)
+{
+	module->symbols_read = true;
+	int count = dwfl_module_getsymtab(module->file);
+	if (count <= 0)
+		return;
+	module->symbols = calloc((size_t)count, sizeof(*module->symbols));
+	if (module->symbols == NULL)
+		return;
+	for (int i = 0; i < count; i++)
+		add_symbol(module, i);
+	qsort(module->symbols, module->symbol_count, sizeof(*module->symbols), compare_symbols);
+}
+
+/* The named thing that holds address. Nested symbols are rare: a few steps back find the outer one.
+ */
+static const struct symbol *find_symbol(struct module *module, uint64_t address, bool data)
+{
+	if (!module->symbols_read)
+		read_symbols(module);
+	size_t low = 0, high = module->symbol_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (module->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct symbol *best = NULL;
+	for (size_t at = low; at > 0 && low - at < 16; at--) {
+		const struct symbol *symbol = &module->symbols[at - 1];
+		if (best != NULL && symbol->start != best->start)
+			break;
+		if (symbol->is_data == data && address - symbol->start < symbol->size)
+			best = symbol;
+	}
+	return best;
+}
+
+static void name_place(struct module *module, uint64_t address, bool data, struct place *place)
+{
+	const struct symbol *symbol = find_symbol(module, address, data);
+	if (symbol == NULL)
+		return;
+	symbol_demangle(symbol->name, place->name);
+	place->name_offset = place->address - symbol->start;
+}
+
+/* The compilation unit of an address; where the file has no address table (clang writes none), by
+ * looking at each unit. */
+static Dwarf_Die *find_unit(struct module *module, uint64_t address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module->file, address, bias);
+	if (unit != NULL)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module->file, unit, bias)) != NULL)
+		if (dwarf_haspc(unit, address - *bias) > 0)
+			return unit;
+	return NULL;
+}
+
+struct frame {
+	const char *file; /* NULL: unknown */
+	int line;
+};
+
+/* The place from which an inlined function was called. */
+static struct frame caller_of_inlined(Dwarf_Die *unit, Dwarf_Die *inlined)
+{
+	struct frame frame = { NULL, 0 };
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+	        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+	        dwarf_getsrcfiles(unit, &files, NULL) != 0)
+		return frame;
+	frame.file = dwarf_filesrc(files, file, NULL, NULL);
+	frame.line = (int)line;
+	return frame;
+}
+
+static void name_inlined(Dwarf_Die *function, struct place *place)
+{
+	Dwarf_Attribute attribute;
+	const char *name =
+	        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+	if (name == NULL)
+		name = dwarf_diename(function);
+	if (name == NULL)
+		return;
+	symbol_demangle(name, place->name);
+	place->name_offset = 0;
+}
+
+/*
+ * Walks outwards from the innermost inlined function to the first one whose text is not in a
+ * header: wrappers such as std::mutex::lock() are not what a reader looks for.
+ */
+static struct frame skip_wrappers(
+        Dwarf_Die *unit, Dwarf_Addr address, struct frame frame, struct place *place)
+{
+	Dwarf_Die *scopes = NULL, *nesting = NULL;
+	int count = dwarf_getscopes(unit, address, &scopes);
+	if (count > 0)
+		count = dwarf_getscopes_die(&scopes[0], &nesting);
+	for (int i = 0; i < count; i++) {
+		if (dwarf_tag(&nesting[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		if (!symbol_is_header(frame.file)) {
+			name_inlined(&nesting[i], place);
+			break;
+		}
+		struct frame outer = caller_of_inlined(unit, &nesting[i]);
+		if (outer.file == NULL)
+			break;
+		frame = outer;
+	}
+	free(nesting);
+	free(scopes);
+	return frame;
+}
+
+static void find_line(struct module *module, uint64_t address, struct place *place)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = find_unit(module, address, &bias);
+	if (unit == NULL)
+		return;
+	struct frame frame = { NULL, 0 };
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address - bias);
+	if (line == NULL || dwarf_lineno(line, &frame.line) != 0)
+		return;
+	frame.file = dwarf_linesrc(line, NULL, NULL);
+	if (frame.file == NULL)
+		return;
+	frame = skip_wrappers(unit, address - bias, frame, place);
+	strncpy(place->file, frame.file, sizeof(place->file) - 1);
+	place->line = (unsigned)frame.line;
+}
+
+void symbols_find_call(
+        struct symbols *symbols, uint32_t module_entry, uint64_t address, struct place *place)
+{
+	memset(place, 0, sizeof(*place));
+	place->address = address;
+	if (module_entry >= symbols->module_count)
+		return;
+	struct module *module = &symbols->modules[module_entry];
+	memcpy(place->module, module->map.path, sizeof(place->module));
+	place->module_offset = address - module->map.start + module->map.file_offset;
+	if (!open_module(symbols, module))
+		return;
+	place->module_offset = address - module->bias;
+	/* The address is that of the instruction after the call, which may belong to other code. */
+	name_place(module, address - 1, false, place);
+	find_line(module, address - 1, place);
+}
+
+bool symbols_find_data(struct symbols *symbols, uint64_t address, struct place *place)
+{
+	memset(place, 0, sizeof(*place));
+	place->address = address;
+	/* A later mapping replaced the earlier ones that it overlaps. */
+	for (uint32_t i = symbols->module_count; i > 0; i--) {
+		struct module *module = &symbols->modules[i - 1];
+		if (!open_module(symbols, module) || address < module->start ||
+		        address >= module->end)
+			continue;
+		memcpy(place->module, module->map.path, sizeof(place->module));
+		place->module_offset = address - module->bias;
+		name_place(module, address, true, place);
+		return true;
+	}
+	return false;
+}
+
+static bool is_listed(const struct symbols *symbols, const char *path)
+{
+	for (size_t i = 0; i < symbols->changed_count; i++)
+		if (strcmp(symbols->changed[i], path) == 0)
+			return true;
+	return false;
+}
+
+size_t symbols_count_changed(struct symbols *symbols)
+{
+	symbols->changed_count = 0;
+	for (uint32_t i = 0; i < symbols->module_count; i++) {
+		struct module *module = &symbols->modules[i];
+		open_module(symbols, module);
+		if (module->state == MODULE_CHANGED && !is_listed(symbols, module->map.path))
+			symbols->changed[symbols->changed_count++] = module->map.path;
+	}
+	return symbols->changed_count;
+}
+
+const char *symbols_changed_path(const struct symbols *symbols, size_t n)
+{
+	return symbols->changed[n];
+}

@@ -1,0 +1,49 @@
+/*
+ * Names for addresses: functions, source lines and variables of the files that a record names.
+ */
+#ifndef LOADER_SYMBOLS_H
+#define LOADER_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record_file.h"
+
+#define SYMBOL_NAME_SIZE 512
+
+/* Strings are empty, and numbers 0, where nothing is known. */
+struct place {
+	uint64_t address;            /* in the process */
+	char name[SYMBOL_NAME_SIZE]; /* function or variable, demangled */
+	uint64_t name_offset;        /* bytes from its start */
+	char file[RECORD_PATH_SIZE]; /* source file as the compiler was given it */
+	unsigned line;
+	char module[RECORD_PATH_SIZE]; /* path of the mapped file */
+	/* Link-time address, as addr2line and objdump use it; the offset in the file when the file
+	 * cannot be read any more. */
+	uint64_t module_offset;
+};
+
+struct symbols;
+
+/* Opens nothing yet: files are opened when an address in them is asked for. The record must outlive
+ * it. NULL: no memory. */
+struct symbols *symbols_open(const struct record *record);
+void symbols_close(struct symbols *symbols);
+
+/* Finds the call that returns to address, in the module entry given (or MODEL_NONE). */
+void symbols_find_call(
+        struct symbols *symbols, uint32_t module, uint64_t address, struct place *place);
+
+/* Finds the variable at address; false when it lies in no file's data (heap, stack). */
+bool symbols_find_data(struct symbols *symbols, uint64_t address, struct place *place);
+
+/* Looks which files are no longer those that the process had mapped: their lines and names are not
+ * used. Returns their number. */
+size_t symbols_count_changed(struct symbols *symbols);
+
+/* The path of the n-th of them, n below that number. */
+const char *symbols_changed_path(const struct symbols *symbols, size_t n);
+
+#endif

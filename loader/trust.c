@@ -1,0 +1,138 @@
+/*
+ * Collects the doubts about a record: what was lost, what passed by unmeasured, and what the
+ * figures cannot say.
+ */
+#include "trust.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+#include "words.h"
+
+#if defined(__x86_64__)
+#define OWN_MACHINE 62
+#else
+#define OWN_MACHINE 183
+#endif
+
+#define CHANGED_NAMED 3 /* files named in a note; the rest is counted */
+
+static void note(struct trust *trust, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void note(struct trust *trust, const char *format, ...)
+{
+	va_list arguments;
+	if (trust->count == TRUST_MAX_NOTES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(trust->notes[trust->count++], TRUST_NOTE_SIZE, format, arguments);
+	va_end(arguments);
+}
+
+static void note_process(struct trust *trust, const struct model *model)
+{
+	const struct record_header *header = &model->record->header;
+	if (model->ending == MODEL_RUNNING)
+		note(trust, "still running: the figures are those of a moment, not of one instant");
+	if (model->ending == MODEL_UNSEEN)
+		note(trust, "the end was not seen (a kill, a crash or a raw system call): what was "
+		            "counted until then is all here");
+	if (model->record->control.stats == STATS_OFF)
+		note(trust, "ABSHIM_STATS=off: nothing is counted");
+	if (header->flags & RECORD_FORKED)
+		note(trust, "a forked child: counting began at the fork");
+	if (header->flags & RECORD_IN_MEMORY)
+		note(trust, "no record file could be made: this record is gone with the process");
+	if (header->flags & RECORD_NOT_TMPFS)
+		note(trust, "the record lies on a file system that writes to a disk, which can "
+		            "disturb the process: point ABSHIM_DIR to a tmpfs");
+	if (header->flags & RECORD_SECCOMP)
+		note(trust, "a seccomp filter was installed: the report cannot come from the "
+		            "process itself, and system calls cost more");
+	if (header->machine != OWN_MACHINE)
+		note(trust,
+		        "recorded on %s, read on another machine: names come from this "
+		        "machine's files where they are the same ones",
+		        words_machine(header->machine));
+}
+
+static void note_gaps(struct trust *trust, const struct model *model)
+{
+	const struct record_header *header = &model->record->header;
+	char count[TEXT_NUMBER_SIZE], time[TEXT_NUMBER_SIZE];
+	if (model->mutex.passed_through > 0)
+		note(trust,
+		        "%s calls passed through to libc, counted but not timed: robust, "
+		        "priority-inheriting, priority-protected or elided mutexes",
+		        text_count(count, model->mutex.passed_through));
+	if (header->flags & RECORD_ELISION)
+		note(trust,
+		        "lock elision is on (glibc.elision.enable): elided mutexes pass through");
+	if (header->threads_lost > 0)
+		note(trust, "%s threads found no room in the record: their locks are not counted",
+		        text_count(count, header->threads_lost));
+	if (header->lost_waits > 0)
+		note(trust,
+		        "%s waits (%s) are in the totals and with the threads, but not in the "
+		        "tables of locks and call sites, which were full",
+		        text_count(count, header->lost_waits),
+		        text_duration(time, header->lost_ns));
+	if (header->regions[REGION_BLAME].lost > 0)
+		note(trust, "who blocked whom is incomplete: its table was full");
+	if (header->retired_rest != 0)
+		note(trust, "more thread names than room: the rest is under \"(others)\"");
+	if (header->regions[REGION_MODULES].lost > 0)
+		note(trust, "more mapped files than room: some addresses have no name");
+	if (model->cond.unsplit > 0)
+		note(trust,
+		        "%s condition waits whose signal was not seen count wholly as waiting "
+		        "for the signal",
+		        text_count(count, model->cond.unsplit));
+}
+
+static void note_changed_files(struct trust *trust, struct symbols *symbols)
+{
+	size_t count = symbols_count_changed(symbols);
+	char names[TRUST_NOTE_SIZE] = "", rest[32] = "";
+	if (count == 0)
+		return;
+	for (size_t i = 0; i < count && i < CHANGED_NAMED; i++) {
+		size_t length = strlen(names);
+		snprintf(names + length, sizeof(names) - length, "%s%.80s", i > 0 ? ", " : "",
+		        words_base_name(symbols_changed_path(symbols, i)));
+	}
+	if (count > CHANGED_NAMED)
+		snprintf(rest, sizeof(rest), " and %zu more", count - CHANGED_NAMED);
+	note(trust,
+	        "changed on disk since the process mapped it, so not used for names and lines: "
+	        "%.250s%s",
+	        names, rest);
+}
+
+static void note_limits(struct trust *trust, const struct model *model)
+{
+	if (strncmp(model->record->control.mutex_name, "glibc", 5) == 0 &&
+	        model->mutex.contended > 0)
+		note(trust, "the glibc strategy waits inside libc: its spins, yields and parks are "
+		            "not visible");
+	if (model->cond.waits > 0)
+		note(trust, "C11 mtx_* and the relock inside a condition wait are libc's own: they "
+		            "appear as condition waits only");
+	if (model->blame_count > 0)
+		note(trust, "blame goes to who held the lock when the wait began");
+	if (model->lock_count > 0)
+		note(trust, "a mutex that is freed without being destroyed (std::mutex never is) "
+		            "leaves its row to the next one at its address");
+}
+
+void trust_collect(struct trust *trust, const struct model *model, struct symbols *symbols)
+{
+	trust->count = 0;
+	note_process(trust, model);
+	note_gaps(trust, model);
+	note_changed_files(trust, symbols);
+	note_limits(trust, model);
+}

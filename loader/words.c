@@ -1,0 +1,97 @@
+/*
+ * Turns enumerations and glibc's mutex kinds into words.
+ */
+#include "words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The __kind word of glibc's pthread_mutex_t (sysdeps/nptl/pthreadP.h). */
+#define KIND_TYPE_MASK  127u
+#define KIND_SHARED_BIT 128u
+#define KIND_ELISION    (256u | 512u)
+
+const char *words_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash != NULL ? slash + 1 : path;
+}
+
+const char *words_end_kind(uint32_t kind)
+{
+	static const char *const names[] = {
+		[END_NONE] = "none",
+		[END_EXIT] = "exit",
+		[END_QUICK_EXIT] = "quick_exit",
+		[END__EXIT] = "_exit",
+		[END_ABORT] = "abort",
+		[END_DAEMON] = "daemon",
+		[END_EXEC] = "exec",
+	};
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
+}
+
+const char *words_ending(const struct model *model, char buffer[WORDS_SIZE])
+{
+	const struct record_header *header = &model->record->header;
+	if (model->signal != 0)
+		snprintf(buffer, WORDS_SIZE, "killed by signal %d (%s)", model->signal,
+		        strsignal(model->signal));
+	else if (model->ending == MODEL_RUNNING)
+		strcpy(buffer, "running");
+	else if (model->ending == MODEL_UNSEEN)
+		strcpy(buffer, "ended unseen");
+	else if (model->ending == MODEL_REPLACED || header->end_kind == END_EXEC)
+		strcpy(buffer, "replaced by exec");
+	else if (header->end_kind == END_DAEMON)
+		strcpy(buffer, "parent left behind by daemon()");
+	else if (header->end_kind == END_ABORT || header->exit_status < 0)
+		snprintf(buffer, WORDS_SIZE, "%s()", words_end_kind(header->end_kind));
+	else
+		snprintf(buffer, WORDS_SIZE, "%s(%d)", words_end_kind(header->end_kind),
+		        header->exit_status);
+	return buffer;
+}
+
+const char *words_mutex_type(uint32_t kind)
+{
+	static const char *const names[] = { "normal", "recursive", "errorcheck", "adaptive" };
+	uint32_t type = kind & KIND_TYPE_MASK & ~KIND_ELISION;
+	return type < sizeof(names) / sizeof(*names) ? names[type] : "other";
+}
+
+bool words_mutex_is_shared(uint32_t kind)
+{
+	return (kind & KIND_SHARED_BIT) != 0;
+}
+
+const char *words_machine(uint32_t machine)
+{
+	return machine == 62 ? "x86-64" : machine == 183 ? "AArch64" : NULL;
+}
+
+const char *words_strategy(const struct record_control *control, char buffer[WORDS_SIZE])
+{
+	const char *name = control->mutex_name[0] != '\0' ? control->mutex_name : "unknown";
+	if (control->mutex_pre_spins != 0)
+		snprintf(buffer, WORDS_SIZE, "spin:%u then %s", control->mutex_pre_spins, name);
+	else
+		snprintf(buffer, WORDS_SIZE, "%s", name);
+	return buffer;
+}
+
+bool words_setting(const struct record_header *header, const char *name, char *buffer, size_t size)
+{
+	size_t name_length = strlen(name);
+	for (const char *line = header->settings; *line != '\0';) {
+		size_t length = strcspn(line, "\n");
+		if (length > name_length && strncmp(line, name, name_length) == 0 &&
+		        line[name_length] == '=') {
+			snprintf(buffer, size, "%.*s", (int)(length - name_length - 1),
+			        line + name_length + 1);
+			return true;
+		}
+		line += length + (line[length] == '\n');
+	}
+	return false;
+}

@@ -1,0 +1,36 @@
+/*
+ * Words for the numbers in a record: every report says them the same way.
+ */
+#ifndef LOADER_WORDS_H
+#define LOADER_WORDS_H
+
+#include "model.h"
+
+#define WORDS_SIZE 128
+
+/* The part of a path after its last slash. */
+const char *words_base_name(const char *path);
+
+/* "exit(0)", "killed by signal 9 (Killed)", "running", ... */
+const char *words_ending(const struct model *model, char buffer[WORDS_SIZE]);
+
+/* "exit", "_exit", "abort", ...: header.end_kind. */
+const char *words_end_kind(uint32_t kind);
+
+/* "normal", "recursive", "errorcheck", "adaptive"; "other" for what the shim does not handle. */
+const char *words_mutex_type(uint32_t kind);
+bool words_mutex_is_shared(uint32_t kind);
+
+/* "x86-64" or "AArch64" of an ELF e_machine; NULL for any other. */
+const char *words_machine(uint32_t machine);
+
+/* "yield:30", with the polls before it where there are any. */
+const char *words_strategy(const struct record_control *control, char buffer[WORDS_SIZE]);
+
+/*
+ * The value of a variable in the record's settings, copied to buffer; false when it is not set
+ * there.
+ */
+bool words_setting(const struct record_header *header, const char *name, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * The report for programs. Counts and times are exact integers, addresses are strings because they
+ * do not fit into the numbers of every JSON reader.
+ */
+#include "write.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+#include "trust.h"
+#include "words.h"
+
+#define FORMAT_VERSION 1
+
+static void set_string(json_t *object, const char *key, const char *value)
+{
+	char *valid = text_valid_utf8(value);
+	json_object_set_new(object, key, valid != NULL ? json_string(valid) : json_null());
+	free(valid);
+}
+
+/* A string, or null where nothing is known. */
+static void set_known(json_t *object, const char *key, const char *value)
+{
+	if (value[0] == '\0')
+		json_object_set_new(object, key, json_null());
+	else
+		set_string(object, key, value);
+}
+
+/* JSON integers end at 2^63 - 1 here; only a damaged record holds more. */
+static json_t *integer(uint64_t value)
+{
+	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
+}
+
+static void set_integer(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, integer(value));
+}
+
+static void set_bool(json_t *object, const char *key, bool value)
+{
+	json_object_set_new(object, key, json_boolean(value));
+}
+
+static void set_id(json_t *object, const char *key, uint32_t id)
+{
+	json_object_set_new(object, key, id == MODEL_NONE ? json_null() : json_integer(id));
+}
+
+static void set_address(json_t *object, const char *key, uint64_t address)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	json_object_set_new(object, key, json_string(text));
+}
+
+static json_t *mutex_object(const struct mutex_counters *mutex)
+{
+	json_t *object = json_object();
+#define MUTEX_COUNTER(name, combine, help) set_integer(object, #name, mutex->name);
+#include "probes/counters.def"
+	return object;
+}
+
+static json_t *cond_object(const struct cond_counters *cond)
+{
+	json_t *object = json_object();
+#define COND_COUNTER(name, combine, help) set_integer(object, #name, cond->name);
+#include "probes/counters.def"
+	return object;
+}
+
+static void set_wait(json_t *object, const struct wait_totals *wait)
+{
+	set_integer(object, "waits", wait->waits);
+	set_integer(object, "wait_ns_total", wait->wait_ns_total);
+	set_integer(object, "wait_ns_max", wait->wait_ns_max);
+	json_t *histogram = json_array();
+	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
+		json_array_append_new(histogram, integer(wait->histogram[bucket]));
+	json_object_set_new(object, "histogram", histogram);
+}
+
+static void set_place(json_t *object, const struct place *place)
+{
+	set_address(object, "address", place->address);
+	set_known(object, "function", place->name);
+	set_known(object, "file", place->file);
+	json_object_set_new(
+	        object, "line", place->line != 0 ? json_integer(place->line) : json_null());
+	set_known(object, "module", place->module);
+	if (place->module[0] != '\0')
+		set_address(object, "offset", place->module_offset);
+	else
+		json_object_set_new(object, "offset", json_null());
+}
+
+static const char *ending_word(enum model_ending ending)
+{
+	static const char *const words[] = {
+		[MODEL_RUNNING] = "running",
+		[MODEL_ENDED] = "ended",
+		[MODEL_REPLACED] = "replaced",
+		[MODEL_UNSEEN] = "unseen",
+	};
+	return words[ending];
+}
+
+static json_t *process_object(const struct model *model)
+{
+	const struct record_header *header = &model->record->header;
+	json_t *object = json_object();
+	set_string(object, "name", words_base_name(header->executable));
+	set_string(object, "executable", header->executable);
+	json_object_set_new(object, "pid", json_integer(header->pid));
+	json_object_set_new(object, "parent_pid", json_integer(header->parent_pid));
+	set_string(object, "machine", words_machine(header->machine));
+	set_integer(object, "cpus", header->cpus);
+	set_string(object, "state", ending_word(model->ending));
+	set_string(object, "end", words_end_kind(header->end_kind));
+	json_object_set_new(object, "exit_status",
+	        header->exit_status >= 0 ? json_integer(header->exit_status) : json_null());
+	json_object_set_new(
+	        object, "signal", model->signal != 0 ? json_integer(model->signal) : json_null());
+	set_integer(object, "start_ticks", header->start_ticks);
+	set_integer(object, "start_real_ns", header->start_real_ns);
+	set_integer(object, "start_ns", header->start_ns);
+	set_integer(object, "end_ns", header->end_ns);
+	json_object_set_new(object, "duration_ns",
+	        model->duration_ns > 0 ? integer(model->duration_ns) : json_null());
+	set_integer(object, "threads_created", header->threads_created);
+	set_known(object, "record", header->path);
+	set_known(object, "library", header->library);
+	return object;
+}
+
+static json_t *settings_object(const struct model *model)
+{
+	const struct record_control *control = &model->record->control;
+	json_t *object = json_object(), *variables = json_object();
+	set_string(object, "mutex", control->mutex_name);
+	set_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
+	set_string(object, "stats", control->stats == STATS_ON ? "on" : "off");
+	for (const char *line = model->record->header.settings; *line != '\0';) {
+		size_t length = strcspn(line, "\n");
+		const char *equals = memchr(line, '=', length);
+		char name[64], value[RECORD_MAX_SETTINGS];
+		if (equals != NULL && (size_t)(equals - line) < sizeof(name)) {
+			snprintf(name, sizeof(name), "%.*s", (int)(equals - line), line);
+			snprintf(value, sizeof(value), "%.*s", (int)(line + length - equals - 1),
+			        equals + 1);
+			char *key = text_valid_utf8(name);
+			if (key != NULL)
+				set_string(variables, key, value);
+			free(key);
+		}
+		line += length + (line[length] == '\n');
+	}
+	json_object_set_new(object, "environment", variables);
+	return object;
+}
+
+static json_t *trust_object(const struct model *model, struct symbols *symbols)
+{
+	const struct record_header *header = &model->record->header;
+	static const struct {
+		const char *name;
+		uint32_t flag;
+	} flags[] = {
+		{ "in_memory", RECORD_IN_MEMORY },
+		{ "not_tmpfs", RECORD_NOT_TMPFS },
+		{ "seccomp", RECORD_SECCOMP },
+		{ "reported", RECORD_REPORTED },
+		{ "summarised", RECORD_SUMMARISED },
+		{ "forked", RECORD_FORKED },
+		{ "elision", RECORD_ELISION },
+	};
+	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		set_bool(object, flags[i].name, (header->flags & flags[i].flag) != 0);
+	set_integer(object, "passed_through", model->mutex.passed_through);
+	set_integer(object, "threads_lost", header->threads_lost);
+	set_integer(object, "lost_waits", header->lost_waits);
+	set_integer(object, "lost_ns", header->lost_ns);
+	set_integer(object, "blames_lost", header->regions[REGION_BLAME].lost);
+	set_integer(object, "modules_lost", header->regions[REGION_MODULES].lost);
+	set_bool(object, "names_merged", header->retired_rest != 0);
+	struct trust trust;
+	trust_collect(&trust, model, symbols);
+	size_t changed_count = symbols_count_changed(symbols);
+	for (size_t i = 0; i < changed_count; i++) {
+		char *path = text_valid_utf8(symbols_changed_path(symbols, i));
+		json_array_append_new(changed, path != NULL ? json_string(path) : json_null());
+		free(path);
+	}
+	for (unsigned i = 0; i < trust.count; i++) {
+		char *valid = text_valid_utf8(trust.notes[i]);
+		json_array_append_new(notes, valid != NULL ? json_string(valid) : json_null());
+		free(valid);
+	}
+	json_object_set_new(object, "changed_files", changed);
+	json_object_set_new(object, "notes", notes);
+	return object;
+}
+
+static json_t *totals_object(const struct model *model)
+{
+	json_t *object = json_object(), *histogram = json_array();
+	json_t *mutex = mutex_object(&model->mutex);
+	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
+		json_array_append_new(histogram, integer(model->histogram[bucket]));
+	json_object_set_new(mutex, "histogram", histogram);
+	json_object_set_new(object, "mutex", mutex);
+	json_object_set_new(object, "cond", cond_object(&model->cond));
+	return object;
+}
+
+static json_t *threads_array(const struct model *model)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->thread_count; i++) {
+		const struct thread_row *row = &model->threads[i];
+		json_t *object = json_object(), *caused = json_object();
+		set_string(object, "name", row->name);
+		json_object_set_new(
+		        object, "tid", row->tid != 0 ? json_integer(row->tid) : json_null());
+		set_integer(object, "running", row->running);
+		set_integer(object, "ended", row->ended);
+		json_object_set_new(object, "mutex", mutex_object(&row->mutex));
+		json_object_set_new(object, "cond", cond_object(&row->cond));
+		set_integer(caused, "waits", row->caused.waits);
+		set_integer(caused, "wait_ns_total", row->caused.wait_ns_total);
+		set_integer(caused, "wait_ns_max", row->caused.wait_ns_max);
+		json_object_set_new(object, "caused", caused);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *locks_array(const struct model *model, struct symbols *symbols)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->lock_count; i++) {
+		const struct lock_row *row = &model->locks[i];
+		struct place place;
+		json_t *object = json_object();
+		set_id(object, "id", row->id);
+		set_address(object, "address", row->lock.address);
+		symbols_find_data(symbols, row->lock.address, &place);
+		set_known(object, "symbol", place.name);
+		set_integer(object, "symbol_offset", place.name_offset);
+		set_known(object, "module", place.module);
+		set_string(object, "kind", words_mutex_type(row->lock.kind));
+		set_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
+		set_bool(object, "destroyed", row->lock.destroyed != 0);
+		uint32_t site = row->lock.first_site - 1;
+		set_id(object, "first_site",
+		        site < model->record->entries[REGION_SITES] ? site : MODEL_NONE);
+		set_wait(object, &row->lock.wait);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *sites_array(const struct model *model, struct symbols *symbols)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->site_count; i++) {
+		const struct site_row *row = &model->sites[i];
+		struct place place;
+		json_t *object = json_object();
+		set_id(object, "id", row->id);
+		set_id(object, "lock", row->lock);
+		symbols_find_call(symbols, row->module, row->address, &place);
+		set_place(object, &place);
+		set_wait(object, &row->wait);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *blame_array(const struct model *model, struct symbols *symbols)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->blame_count; i++) {
+		const struct blame_row *row = &model->blames[i];
+		json_t *object = json_object(), *holder = json_null();
+		set_id(object, "site", row->site);
+		if (row->holder_address != 0) {
+			struct place place;
+			symbols_find_call(symbols, row->holder_module, row->holder_address, &place);
+			holder = json_object();
+			set_place(holder, &place);
+		}
+		json_object_set_new(object, "holder", holder);
+		set_integer(object, "waits", row->waits);
+		set_integer(object, "wait_ns_total", row->wait_ns_total);
+		set_integer(object, "wait_ns_max", row->wait_ns_max);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+bool write_json(FILE *out, const struct model *model, struct symbols *symbols)
+{
+	json_t *report = json_object();
+	set_integer(report, "version", FORMAT_VERSION);
+	json_object_set_new(report, "process", process_object(model));
+	json_object_set_new(report, "settings", settings_object(model));
+	json_object_set_new(report, "trust", trust_object(model, symbols));
+	json_object_set_new(report, "totals", totals_object(model));
+	json_object_set_new(report, "threads", threads_array(model));
+	json_object_set_new(report, "locks", locks_array(model, symbols));
+	json_object_set_new(report, "sites", sites_array(model, symbols));
+	json_object_set_new(report, "blame", blame_array(model, symbols));
+	/* A part that could not be made for want of memory is missing. */
+	bool complete = json_object_size(report) == 9 && json_dumpf(report, out, JSON_COMPACT) == 0;
+	json_decref(report);
+	return complete && fputc('\n', out) != EOF;
+}

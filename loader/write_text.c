@@ -1,0 +1,327 @@
+/*
+ * The report for people.
+ */
+#include "write.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "symbol_names.h"
+#include "text.h"
+#include "trust.h"
+#include "words.h"
+
+#define WIDTH       100
+#define BAR_WIDTH   50
+#define GRID_LABEL  16
+#define GRID_VALUE  14
+#define NAME_COLUMN 45 /* where names begin in the tables of locks, sites and blame */
+#define MIN_NAME    12 /* columns that a function's name keeps beside a long file name */
+
+struct view {
+	FILE *out;
+	const struct model *model;
+	struct symbols *symbols;
+	size_t top;
+};
+
+/* Breaks a note at blanks; its lines are indented below its dash. */
+static void print_note(FILE *out, const char *note)
+{
+	size_t column = 0;
+	fputs("  -", out);
+	while (*note != '\0') {
+		size_t length = strcspn(note, " ");
+		char word[TRUST_NOTE_SIZE];
+		snprintf(word, sizeof(word), "%.*s", (int)length, note);
+		if (column + 1 + length > WIDTH - 4 && column > 0) {
+			fputs("\n   ", out);
+			column = 0;
+		}
+		fputc(' ', out);
+		text_escape(out, word);
+		column += 1 + length;
+		note += length;
+		note += strspn(note, " ");
+	}
+	fputc('\n', out);
+}
+
+static void print_title(const struct view *view)
+{
+	const struct record_header *header = &view->model->record->header;
+	char words[WORDS_SIZE], time[TEXT_NUMBER_SIZE];
+	fputs("abshim: ", view->out);
+	char name[65];
+	snprintf(name, sizeof(name), "%s", words_base_name(header->executable));
+	text_escape(view->out, name);
+	fprintf(view->out, ", pid %" PRId32 ", %s", header->pid, words_ending(view->model, words));
+	if (view->model->duration_ns > 0)
+		fprintf(view->out, "%s%s",
+		        view->model->ending == MODEL_RUNNING ? " for " : " after ",
+		        text_duration(time, view->model->duration_ns));
+	fputs("; mutexes wait by ", view->out);
+	text_escape(view->out, words_strategy(&view->model->record->control, words));
+	fputc('\n', view->out);
+}
+
+static void print_trust(const struct view *view)
+{
+	struct trust trust;
+	trust_collect(&trust, view->model, view->symbols);
+	if (trust.count > 0)
+		fputs("\nBefore you trust it\n", view->out);
+	for (unsigned i = 0; i < trust.count; i++)
+		print_note(view->out, trust.notes[i]);
+}
+
+struct counter {
+	const char *name;
+	uint64_t value;
+};
+
+static bool is_time(const char *name)
+{
+	return strstr(name, "_ns_") != NULL;
+}
+
+/* Three columns, read downwards. */
+static void print_grid(FILE *out, const struct counter *counters, size_t count)
+{
+	char number[TEXT_NUMBER_SIZE];
+	size_t rows = (count + 2) / 3;
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t at = row; at < count; at += rows) {
+			int label = GRID_LABEL + (at / rows == 2 && count < 12 ? 5 : 0);
+			fprintf(out, "  %-*s%*s", label, counters[at].name, GRID_VALUE,
+			        is_time(counters[at].name)
+			                ? text_duration(number, counters[at].value)
+			                : text_count(number, counters[at].value));
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_totals(const struct view *view)
+{
+	const struct mutex_counters *mutex = &view->model->mutex;
+	const struct cond_counters *cond = &view->model->cond;
+	const struct counter mutex_counters[] = {
+#define MUTEX_COUNTER(name, combine, help) { #name, mutex->name },
+#include "probes/counters.def"
+	};
+	const struct counter cond_counters[] = {
+#define COND_COUNTER(name, combine, help) { #name, cond->name },
+#include "probes/counters.def"
+	};
+	char percent[TEXT_NUMBER_SIZE], mean[TEXT_NUMBER_SIZE];
+	fputs("\nMutexes", view->out);
+	if (mutex->contended > 0)
+		fprintf(view->out, ": %s of acquisitions contended, mean wait %s",
+		        text_percent(percent, mutex->contended, mutex->acquired),
+		        text_duration(mean, mutex->wait_ns_total / mutex->contended));
+	fputc('\n', view->out);
+	print_grid(view->out, mutex_counters, sizeof(mutex_counters) / sizeof(*mutex_counters));
+	if (cond->waits == 0 && cond->signals == 0 && cond->broadcasts == 0)
+		return;
+	fputs("\nCondition variables\n", view->out);
+	print_grid(view->out, cond_counters, sizeof(cond_counters) / sizeof(*cond_counters));
+}
+
+/* "Locks, by time waited (10 of 34)" */
+static size_t print_heading(const struct view *view, const char *title, size_t count)
+{
+	size_t shown = count < view->top ? count : view->top;
+	fprintf(view->out, "\n%s", title);
+	if (shown < count)
+		fprintf(view->out, " (%zu of %zu; --top N shows more)", shown, count);
+	fputc('\n', view->out);
+	return shown;
+}
+
+static void print_threads(const struct view *view)
+{
+	const struct model *model = view->model;
+	if (model->name_count == 0)
+		return;
+	size_t shown = print_heading(view, "Threads by name, by time waited", model->name_count);
+	fprintf(view->out, "  %-16s%8s%15s%12s%9s%10s%10s%16s\n", "name", "threads", "acquired",
+	        "contended", "", "waited", "longest", "others waited");
+	for (size_t i = 0; i < shown; i++) {
+		const struct thread_row *row = &model->names[i];
+		char numbers[7][TEXT_NUMBER_SIZE];
+		char name[RECORD_NAME_SIZE * 4 + 1] = "";
+		FILE *escaped = fmemopen(name, sizeof(name), "w");
+		if (escaped != NULL) {
+			text_escape(escaped, row->name[0] != '\0' ? row->name : "(no name)");
+			fclose(escaped);
+		}
+		fprintf(view->out, "  %-16s%8s%15s%12s%9s%10s%10s%16s\n", name,
+		        text_count(numbers[0], (uint64_t)row->running + row->ended),
+		        text_count(numbers[1], row->mutex.acquired),
+		        text_count(numbers[2], row->mutex.contended),
+		        text_percent(numbers[3], row->mutex.contended, row->mutex.acquired),
+		        text_duration(numbers[4], row->mutex.wait_ns_total),
+		        text_duration(numbers[5], row->mutex.wait_ns_max),
+		        text_duration(numbers[6], row->caused.wait_ns_total));
+	}
+}
+
+/* A name, cut to fit: the function keeps what the file name leaves. */
+static void print_place(const struct view *view, const struct place *place, unsigned width)
+{
+	char tail[WIDTH], name[SYMBOL_NAME_SIZE], module[48];
+	snprintf(module, sizeof(module), "%.40s", words_base_name(place->module));
+	if (place->line != 0)
+		snprintf(tail, sizeof(tail), " at %.40s:%u", words_base_name(place->file),
+		        place->line);
+	else if (place->name[0] != '\0' && place->name_offset != 0)
+		snprintf(tail, sizeof(tail), "+0x%" PRIx64 " in %s", place->name_offset, module);
+	else if (place->name[0] != '\0')
+		snprintf(tail, sizeof(tail), " in %s", module);
+	else if (module[0] != '\0')
+		snprintf(tail, sizeof(tail), "+0x%" PRIx64, place->module_offset);
+	else if (place->address != 0)
+		snprintf(tail, sizeof(tail), "0x%" PRIx64, place->address);
+	else
+		snprintf(tail, sizeof(tail), "unknown");
+	size_t used = strlen(tail);
+	unsigned room = used + MIN_NAME < width ? width - (unsigned)used : MIN_NAME;
+	symbol_shorten(place->name[0] != '\0' ? place->name : module, room, name);
+	text_escape(view->out, name);
+	text_escape(view->out, tail);
+}
+
+static void print_numbers(const struct view *view, uint64_t waits, uint64_t total, uint64_t longest)
+{
+	char numbers[4][TEXT_NUMBER_SIZE];
+	fprintf(view->out, "%9s %8s %11s %10s  ", text_duration(numbers[0], total),
+	        text_percent(numbers[1], total, view->model->wait_ns_total),
+	        text_count(numbers[2], waits), text_duration(numbers[3], longest));
+}
+
+static void print_numbers_heading(const struct view *view, const char *what)
+{
+	fprintf(view->out, "%9s %8s %11s %10s   %s\n", "waited", "share", "waits", "longest", what);
+}
+
+static void print_lock(const struct view *view, const struct lock_row *row)
+{
+	struct place place;
+	struct record_site site;
+	uint32_t kind = row->lock.kind;
+	print_numbers(view, row->lock.wait.waits, row->lock.wait.wait_ns_total,
+	        row->lock.wait.wait_ns_max);
+	fputc(' ', view->out);
+	symbols_find_data(view->symbols, row->lock.address, &place);
+	print_place(view, &place, 32);
+	fprintf(view->out, " (%s%s%s)\n", words_mutex_type(kind),
+	        words_mutex_is_shared(kind) ? ", shared" : "",
+	        row->lock.destroyed ? ", destroyed" : "");
+	if (row->lock.first_site == 0 || !record_copy(view->model->record, REGION_SITES,
+	                                         row->lock.first_site - 1, &site, sizeof(site)))
+		return;
+	symbols_find_call(view->symbols, site.module - 1, site.address, &place);
+	fprintf(view->out, "%*s", NAME_COLUMN, "first in ");
+	print_place(view, &place, WIDTH - NAME_COLUMN);
+	fputc('\n', view->out);
+}
+
+static void print_locks(const struct view *view)
+{
+	if (view->model->lock_count == 0)
+		return;
+	size_t shown =
+	        print_heading(view, "Locks, by time waited for them", view->model->lock_count);
+	print_numbers_heading(view, "lock");
+	for (size_t i = 0; i < shown; i++)
+		print_lock(view, &view->model->locks[i]);
+}
+
+static void print_places(const struct view *view)
+{
+	if (view->model->place_count == 0)
+		return;
+	size_t shown =
+	        print_heading(view, "Call sites, by time waited in them", view->model->place_count);
+	print_numbers_heading(view, "call site");
+	for (size_t i = 0; i < shown; i++) {
+		const struct site_row *row = &view->model->places[i];
+		struct place place;
+		char locks[TEXT_NUMBER_SIZE + 16] = "", count[TEXT_NUMBER_SIZE];
+		if (row->locks > 1)
+			snprintf(
+			        locks, sizeof(locks), " (%s locks)", text_count(count, row->locks));
+		symbols_find_call(view->symbols, row->module, row->address, &place);
+		print_numbers(
+		        view, row->wait.waits, row->wait.wait_ns_total, row->wait.wait_ns_max);
+		fputc(' ', view->out);
+		print_place(view, &place, WIDTH - NAME_COLUMN + 1 - (unsigned)strlen(locks));
+		fprintf(view->out, "%s\n", locks);
+	}
+}
+
+static void print_pairs(const struct view *view)
+{
+	if (view->model->pair_count == 0)
+		return;
+	size_t shown =
+	        print_heading(view, "Who blocked whom, by time waited", view->model->pair_count);
+	print_numbers_heading(view, "waiter, and the holder's acquisition");
+	for (size_t i = 0; i < shown; i++) {
+		const struct blame_row *row = &view->model->pairs[i];
+		struct place place;
+		print_numbers(view, row->waits, row->wait_ns_total, row->wait_ns_max);
+		fputc(' ', view->out);
+		symbols_find_call(view->symbols, row->waiter_module, row->waiter_address, &place);
+		print_place(view, &place, WIDTH - NAME_COLUMN);
+		fprintf(view->out, "\n%*s", NAME_COLUMN, "for ");
+		symbols_find_call(view->symbols, row->holder_module, row->holder_address, &place);
+		print_place(view, &place, WIDTH - NAME_COLUMN);
+		fputc('\n', view->out);
+	}
+}
+
+static void print_histogram(const struct view *view)
+{
+	const uint64_t *histogram = view->model->histogram;
+	uint64_t most = 0, all = 0;
+	int first = RECORD_BUCKETS, last = -1;
+	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++) {
+		if (histogram[bucket] == 0)
+			continue;
+		all += histogram[bucket];
+		most = histogram[bucket] > most ? histogram[bucket] : most;
+		first = bucket < first ? bucket : first;
+		last = bucket;
+	}
+	if (last < 0)
+		return;
+	fprintf(view->out, "\nWaits by length\n%9s %12s\n", "from", "waits");
+	for (int bucket = first; bucket <= last; bucket++) {
+		char from[TEXT_NUMBER_SIZE], count[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
+		int length = (int)((double)histogram[bucket] * BAR_WIDTH / (double)most + 0.5);
+		if (length == 0 && histogram[bucket] > 0)
+			length = 1;
+		fprintf(view->out, "%9s %12s %8s  ",
+		        text_duration(from, bucket == 0 ? 0 : UINT64_C(1) << bucket),
+		        text_count(count, histogram[bucket]),
+		        text_percent(share, histogram[bucket], all));
+		for (int i = 0; i < length; i++)
+			fputc('#', view->out);
+		fputc('\n', view->out);
+	}
+}
+
+void write_text(FILE *out, const struct model *model, struct symbols *symbols, size_t top)
+{
+	const struct view view = { out, model, symbols, top };
+	print_title(&view);
+	print_trust(&view);
+	print_totals(&view);
+	print_threads(&view);
+	print_locks(&view);
+	print_places(&view);
+	print_pairs(&view);
+	print_histogram(&view);
+}
