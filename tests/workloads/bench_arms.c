@@ -1,7 +1,8 @@
 /*
  * Runs a command under arms (sets of environment variables), each beside a run of the base arm:
  * base, arm in even rounds and arm, base in odd ones, so that a drift of the machine falls on both
- * alike. Prints one line of KEY=VALUE for every run:
+ * alike. With -p pairs run on one CPU, two rounds later on the next. Prints one line of KEY=VALUE
+ * for every run:
  *
  *   round=0 arm=park side=arm work=2000000 cpu_ns=31000000 wall_ns=31200000
  *
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -252,24 +254,44 @@ static void pair_run(const struct arm *base, const struct arm *arm, char **comma
 	usage_print(&arm_usage, round, arm->name, "arm", disturbed);
 }
 
+/* Pins this process, and what it starts, to one of the CPUs in `allowed`. */
+static void pin(const cpu_set_t *allowed, unsigned round)
+{
+	int left = (int)(round % (unsigned)CPU_COUNT(allowed)), cpu = 0;
+	cpu_set_t one;
+
+	while (!CPU_ISSET(cpu, allowed) || left-- > 0)
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		fail("cannot run on CPU %d: %s", cpu, strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
+	bool pinned = argc > 1 && strcmp(argv[1], "-p") == 0;
+	int i = pinned ? 3 : 2;
+	unsigned rounds = argc > i ? (unsigned)strtoul(argv[i - 1], NULL, 10) : 0;
 	struct arm arms[ARMS_MAX];
-	unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
 	size_t arm_count = 0;
+	cpu_set_t allowed;
 	char **command;
-	int i = 2;
 
 	for (; i < argc && strcmp(argv[i], "--") && arm_count < ARMS_MAX; i++)
 		arms[arm_count++] = arm_parse(argv[i]);
 	if (!rounds || arm_count < 2 || i + 1 >= argc || strcmp(argv[i], "--")) {
-		fprintf(stderr, "usage: bench_arms ROUNDS BASE ARM... -- COMMAND...,"
+		fprintf(stderr, "usage: bench_arms [-p] ROUNDS BASE ARM... -- COMMAND...,"
 		                " an arm being NAME[,VARIABLE=VALUE]...\n");
 		return 2;
 	}
 	command = &argv[i + 1];
 	arms_pad(arms, arm_count);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		fail("no CPU affinity: %s", strerror(errno));
 	for (unsigned round = 0; round < rounds; round++) {
+		if (pinned)
+			pin(&allowed, round / 2);
 		for (size_t a = 1; a < arm_count; a++)
 			pair_run(&arms[0], &arms[a], command, round);
 	}
