@@ -33,6 +33,19 @@ static void print_counters(const char *title, const struct counter_help *counter
 		printf("  %-22s %s\n", counters[i].name, counters[i].help);
 }
 
+static void print_variable(const struct setting_variable *variable)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "%s=%s", variable->name, variable->values);
+	printf("  %s", name);
+	if (variable->key != NULL)
+		printf("%*s[%s]", (int)(38 - strlen(name)), "", variable->key);
+	printf("\n      %s", variable->help);
+	if (*variable->fallback != '\0')
+		printf("; default %s", variable->fallback);
+	putchar('\n');
+}
+
 static void print_text(void)
 {
 	puts("Strategies: ABSHIM_MUTEX=NAME[:N], or abshim run -s mutex=NAME[:N]");
@@ -45,14 +58,9 @@ static void print_text(void)
 			snprintf(name, sizeof(name), "%s", strategy->name);
 		printf("  %-14s %s\n", name, strategy->help);
 	}
-	puts("\nVariables, and their keys for abshim run -s KEY=VALUE");
-	for (size_t i = 0; i < setting_variable_count; i++) {
-		const struct setting_variable *variable = &setting_variables[i];
-		printf("  %-22s %-7s %-21s %s%s%s%s\n", variable->name,
-		        variable->key != NULL ? variable->key : "", variable->values,
-		        variable->help, *variable->fallback != '\0' ? " (default " : "",
-		        variable->fallback, *variable->fallback != '\0' ? ")" : "");
-	}
+	puts("\nVariables (in brackets the key for abshim run -s KEY=VALUE)");
+	for (size_t i = 0; i < setting_variable_count; i++)
+		print_variable(&setting_variables[i]);
 	print_counters("Counters of mutexes", mutex_counters, MUTEX_COUNTERS);
 	print_counters("Counters of condition variables", cond_counters, COND_COUNTERS);
 }
@@ -113,8 +121,7 @@ int command_list(int argc, char **argv)
 {
 	bool json = argc == 2 && strcmp(argv[1], "--json") == 0, done = true;
 	if (argc > 1 && !json && strcmp(argv[1], "--help") != 0) {
-		message("list: %s: unknown argument; see abshim list --help",
-		        argv[1 + (argc > 2 && strcmp(argv[1], "--json") == 0)]);
+		message("list: takes nothing or --json; see abshim list --help");
 		return EXIT_OWN_FAILURE;
 	}
 	if (json)

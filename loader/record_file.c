@@ -81,11 +81,15 @@ static bool source_read(const struct source *source, uint64_t offset, void *to, 
 	return read_file(source->fd, offset, to, size);
 }
 
-/* The checks that need the first bytes only. Returns NULL or what is wrong. */
-static const char *check_identity(const struct record_header *header)
+/* The checks that need the header only, of which `have` bytes are there. Returns NULL or what is
+ * wrong. */
+static const char *check_identity(const struct record_header *header, size_t have)
 {
-	if (memcmp(header->magic, RECORD_MAGIC, sizeof(header->magic)) != 0)
+	if (have < sizeof(header->magic) ||
+	        memcmp(header->magic, RECORD_MAGIC, sizeof(header->magic)) != 0)
 		return "not a record of abshim";
+	if (have < sizeof(*header))
+		return "truncated: its header is not complete";
 	if (header->version > 0xffffu && __builtin_bswap32(header->version) <= 0xffffu)
 		return "its byte order is not that of x86-64 and AArch64";
 	if (header->version > RECORD_VERSION)
@@ -177,11 +181,7 @@ static struct record *read_source(const struct source *source, char why[WHY_SIZE
 	struct record_header *header = &record->header;
 	size_t have = source->size < sizeof(*header) ? (size_t)source->size : sizeof(*header);
 	bool ok = source_read(source, 0, header, have);
-	const char *fault = !ok ? "cannot be read" : check_identity(header);
-	if (ok && have < sizeof(*header) && (fault == NULL || have >= sizeof(header->magic)))
-		fault = memcmp(header->magic, RECORD_MAGIC, sizeof(header->magic)) == 0
-		                ? "truncated: its header is not complete"
-		                : "not a record of abshim";
+	const char *fault = !ok ? "cannot be read" : check_identity(header, have);
 	if (fault != NULL) {
 		why_set(why, "%s", fault);
 		ok = false;
@@ -237,7 +237,7 @@ static struct record *read_pipe(int fd, char why[WHY_SIZE])
 	bool ok = slurp(fd, &source, sizeof(header));
 	if (ok && source.size == sizeof(header)) {
 		memcpy(&header, source.bytes, sizeof(header));
-		if (check_identity(&header) == NULL)
+		if (check_identity(&header, sizeof(header)) == NULL)
 			ok = slurp(fd, &source, header.file_size - sizeof(header));
 	}
 	if (ok)

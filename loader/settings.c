@@ -27,10 +27,9 @@ static bool check_directory(const char *value, char why[WHY_SIZE]);
 static bool check_match(const char *value, char why[WHY_SIZE]);
 
 const struct setting_variable setting_variables[] = {
-	{ "mutex", "ABSHIM_MUTEX", "a strategy, NAME[:N]", "glibc",
-	        "how threads wait for a mutex" },
-	{ "stats", "ABSHIM_STATS", "on, off", "on", "whether anything is counted" },
-	{ "report", "ABSHIM_REPORT", "stderr, none, PATH", "stderr",
+	{ "mutex", "ABSHIM_MUTEX", "NAME[:N]", "glibc", "how threads wait for a mutex" },
+	{ "stats", "ABSHIM_STATS", "on|off", "on", "whether anything is counted" },
+	{ "report", "ABSHIM_REPORT", "stderr|none|PATH", "stderr",
 	        "where the report goes; in PATH %p is the pid, %e the program; JSON for .json" },
 	{ "dir", "ABSHIM_DIR", "DIRECTORY", "",
 	        "where records lie; default a private one in tmpfs" },

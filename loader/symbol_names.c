@@ -56,7 +56,9 @@ static size_t operator_length(const char *start, const char *at)
 	if (strncmp(at, word, length) != 0 ||
 	        (at > start && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
 		return 0;
-	return length + strspn(at + length, "<>=-!()[]");
+	if (strncmp(at + length, "()", 2) == 0 || strncmp(at + length, "[]", 2) == 0)
+		return length + 2;
+	return length + strspn(at + length, "<>=-!");
 }
 
 /*
@@ -93,6 +95,43 @@ static void drop_bracketed(char *name, char open, char close, bool keep)
 	*to = '\0';
 }
 
+/* Demangled templates begin with their return type, and clones of the compiler end in a note. */
+static void keep_name_only(char *text)
+{
+	static const char word[] = "operator";
+	char *clone = strstr(text, " [clone");
+	if (clone != NULL)
+		*clone = '\0';
+	int depth = 0;
+	const char *name = text;
+	for (const char *at = text; *at != '\0'; at++) {
+		size_t before = (size_t)(at - text);
+		size_t length = operator_length(text, at);
+		if (length > 0) {
+			at += length - 1;
+			continue;
+		}
+		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+		bool conversion = before >= sizeof(word) - 1 &&
+		                  strncmp(at - (sizeof(word) - 1), word, sizeof(word) - 1) == 0;
+		if (*at == ' ' && depth == 0 && !conversion)
+			name = at + 1;
+	}
+	memmove(text, name, strlen(name) + 1);
+}
+
+/* Behind the first "::" that is not inside template arguments; NULL when there is none. */
+static char *next_scope(char *name)
+{
+	int depth = 0;
+	for (char *at = name; *at != '\0'; at++) {
+		depth += (*at == '<') - (*at == '>');
+		if (depth == 0 && at[0] == ':' && at[1] == ':' && at[2] != '\0')
+			return at + 2;
+	}
+	return NULL;
+}
+
 void symbol_shorten(const char *name, unsigned width, char *to)
 {
 	char text[SYMBOL_NAME_SIZE];
@@ -103,15 +142,23 @@ void symbol_shorten(const char *name, unsigned width, char *to)
 	char *qualifier = strstr(text, " const");
 	if (qualifier != NULL && qualifier[6] == '\0')
 		*qualifier = '\0';
+	keep_name_only(text);
 	if (strlen(text) > width)
 		drop_bracketed(text, '<', '>', true);
-	length = strlen(text);
+	/* The outermost scopes say least. */
+	char *inner = text;
+	for (char *scope = text; strlen(inner) > width; inner = scope) {
+		scope = next_scope(inner);
+		if (scope == NULL)
+			break;
+	}
+	length = strlen(inner);
 	if (length <= width) {
-		memcpy(to, text, length + 1);
+		memcpy(to, inner, length + 1);
 		return;
 	}
 	const char *cut = width > 3 ? "..." : "";
 	size_t tail = width - strlen(cut);
 	memcpy(to, cut, strlen(cut));
-	memcpy(to + strlen(cut), text + length - tail, tail + 1);
+	memcpy(to + strlen(cut), inner + length - tail, tail + 1);
 }

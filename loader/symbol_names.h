@@ -16,7 +16,7 @@ bool symbol_is_header(const char *file);
 
 /*
  * Makes a demangled name fit into `width` columns: arguments go first, then template arguments,
- * then the beginning. to may hold width + 1 bytes or more.
+ * then outer scopes, then the beginning. to may hold width + 1 bytes or more.
  */
 void symbol_shorten(const char *name, unsigned width, char *to);
 

@@ -13,8 +13,7 @@
 
 #define WIDTH       100
 #define BAR_WIDTH   50
-#define GRID_LABEL  16
-#define GRID_VALUE  14
+#define GRID_VALUE  16
 #define NAME_COLUMN 45 /* where names begin in the tables of locks, sites and blame */
 #define MIN_NAME    12 /* columns that a function's name keeps beside a long file name */
 
@@ -85,19 +84,21 @@ static bool is_time(const char *name)
 	return strstr(name, "_ns_") != NULL;
 }
 
-/* Three columns, read downwards. */
-static void print_grid(FILE *out, const struct counter *counters, size_t count)
+/* Columns are read downwards. */
+static void print_grid(FILE *out, const struct counter *counters, size_t count, size_t columns)
 {
 	char number[TEXT_NUMBER_SIZE];
-	size_t rows = (count + 2) / 3;
+	size_t rows = (count + columns - 1) / columns;
+	int label = 0;
+	for (size_t i = 0; i < count; i++)
+		if ((int)strlen(counters[i].name) > label)
+			label = (int)strlen(counters[i].name);
 	for (size_t row = 0; row < rows; row++) {
-		for (size_t at = row; at < count; at += rows) {
-			int label = GRID_LABEL + (at / rows == 2 && count < 12 ? 5 : 0);
+		for (size_t at = row; at < count; at += rows)
 			fprintf(out, "  %-*s%*s", label, counters[at].name, GRID_VALUE,
 			        is_time(counters[at].name)
 			                ? text_duration(number, counters[at].value)
 			                : text_count(number, counters[at].value));
-		}
 		fputc('\n', out);
 	}
 }
@@ -121,11 +122,11 @@ static void print_totals(const struct view *view)
 		        text_percent(percent, mutex->contended, mutex->acquired),
 		        text_duration(mean, mutex->wait_ns_total / mutex->contended));
 	fputc('\n', view->out);
-	print_grid(view->out, mutex_counters, sizeof(mutex_counters) / sizeof(*mutex_counters));
+	print_grid(view->out, mutex_counters, sizeof(mutex_counters) / sizeof(*mutex_counters), 3);
 	if (cond->waits == 0 && cond->signals == 0 && cond->broadcasts == 0)
 		return;
 	fputs("\nCondition variables\n", view->out);
-	print_grid(view->out, cond_counters, sizeof(cond_counters) / sizeof(*cond_counters));
+	print_grid(view->out, cond_counters, sizeof(cond_counters) / sizeof(*cond_counters), 2);
 }
 
 /* "Locks, by time waited (10 of 34)" */
@@ -208,7 +209,6 @@ static void print_numbers_heading(const struct view *view, const char *what)
 static void print_lock(const struct view *view, const struct lock_row *row)
 {
 	struct place place;
-	struct record_site site;
 	uint32_t kind = row->lock.kind;
 	print_numbers(view, row->lock.wait.waits, row->lock.wait.wait_ns_total,
 	        row->lock.wait.wait_ns_max);
@@ -218,24 +218,42 @@ static void print_lock(const struct view *view, const struct lock_row *row)
 	fprintf(view->out, " (%s%s%s)\n", words_mutex_type(kind),
 	        words_mutex_is_shared(kind) ? ", shared" : "",
 	        row->lock.destroyed ? ", destroyed" : "");
+}
+
+/* The site that waited for the lock first; 0 when it is not known. */
+static uint64_t first_site(const struct view *view, const struct lock_row *row, uint32_t *module)
+{
+	struct record_site site;
+	*module = MODEL_NONE;
 	if (row->lock.first_site == 0 || !record_copy(view->model->record, REGION_SITES,
 	                                         row->lock.first_site - 1, &site, sizeof(site)))
-		return;
-	symbols_find_call(view->symbols, site.module - 1, site.address, &place);
-	fprintf(view->out, "%*s", NAME_COLUMN, "first in ");
-	print_place(view, &place, WIDTH - NAME_COLUMN);
-	fputc('\n', view->out);
+		return 0;
+	*module = site.module - 1;
+	return site.address;
 }
 
 static void print_locks(const struct view *view)
 {
+	uint64_t previous = 0;
 	if (view->model->lock_count == 0)
 		return;
 	size_t shown =
 	        print_heading(view, "Locks, by time waited for them", view->model->lock_count);
-	print_numbers_heading(view, "lock");
-	for (size_t i = 0; i < shown; i++)
-		print_lock(view, &view->model->locks[i]);
+	print_numbers_heading(view, "lock, and where it was first waited for");
+	for (size_t i = 0; i < shown; i++) {
+		const struct lock_row *row = &view->model->locks[i];
+		struct place place;
+		uint32_t module;
+		uint64_t address = first_site(view, row, &module);
+		print_lock(view, row);
+		if (address != 0 && address != previous) {
+			symbols_find_call(view->symbols, module, address, &place);
+			fprintf(view->out, "%*s", NAME_COLUMN, "first in ");
+			print_place(view, &place, WIDTH - NAME_COLUMN);
+			fputc('\n', view->out);
+		}
+		previous = address;
+	}
 }
 
 static void print_places(const struct view *view)
@@ -267,7 +285,7 @@ static void print_pairs(const struct view *view)
 		return;
 	size_t shown =
 	        print_heading(view, "Who blocked whom, by time waited", view->model->pair_count);
-	print_numbers_heading(view, "waiter, and the holder's acquisition");
+	print_numbers_heading(view, "waiter, and where the holder had acquired it");
 	for (size_t i = 0; i < shown; i++) {
 		const struct blame_row *row = &view->model->pairs[i];
 		struct place place;
@@ -275,7 +293,15 @@ static void print_pairs(const struct view *view)
 		fputc(' ', view->out);
 		symbols_find_call(view->symbols, row->waiter_module, row->waiter_address, &place);
 		print_place(view, &place, WIDTH - NAME_COLUMN);
-		fprintf(view->out, "\n%*s", NAME_COLUMN, "for ");
+		fprintf(view->out, "\n%*s", NAME_COLUMN, "held by ");
+		if (row->holder_address == row->waiter_address && row->holder_address != 0) {
+			fputs("the same call site\n", view->out);
+			continue;
+		}
+		if (row->holder_address == 0) {
+			fputs("a holder that was just changing\n", view->out);
+			continue;
+		}
 		symbols_find_call(view->symbols, row->holder_module, row->holder_address, &place);
 		print_place(view, &place, WIDTH - NAME_COLUMN);
 		fputc('\n', view->out);
@@ -303,12 +329,12 @@ static void print_histogram(const struct view *view)
 		int length = (int)((double)histogram[bucket] * BAR_WIDTH / (double)most + 0.5);
 		if (length == 0 && histogram[bucket] > 0)
 			length = 1;
-		fprintf(view->out, "%9s %12s %8s  ",
+		fprintf(view->out, "%9s %12s %8s",
 		        text_duration(from, bucket == 0 ? 0 : UINT64_C(1) << bucket),
 		        text_count(count, histogram[bucket]),
 		        text_percent(share, histogram[bucket], all));
 		for (int i = 0; i < length; i++)
-			fputc('#', view->out);
+			fputs(i == 0 ? "  #" : "#", view->out);
 		fputc('\n', view->out);
 	}
 }
