@@ -120,11 +120,12 @@ static void describe_process(uint32_t flags)
 	memcpy(control->mutex_name, settings.mutex_name, sizeof(control->mutex_name));
 }
 
-static void make_record(uint32_t flags)
+/* may_refuse: whether the process has not begun yet, so that it may be ended with a message. */
+static void make_record(uint32_t flags, bool may_refuse)
 {
 	const char *directory = settings.directory[0] != '\0' ? settings.directory : NULL;
-	int result = record_create(directory, executable, (flags & RECORD_FORKED) == 0);
-	if (result != 0 && (flags & RECORD_FORKED) == 0)
+	int result = record_create(directory, executable, may_refuse);
+	if (result != 0 && may_refuse)
 		settings_refuse((const char *const[]){ directory != NULL ? "ABSHIM_DIR=" : "",
 		        directory != NULL ? directory : "no memory for a record", ": ",
 		        directory != NULL ? "cannot make a record file there; right is a directory "
@@ -137,15 +138,31 @@ static void make_record(uint32_t flags)
 		describe_process(flags);
 }
 
+static void begin_anew(uint32_t flags)
+{
+	thread_self = NULL;
+	record_threads_forget();
+	make_record(flags, false);
+	thread_forked();
+}
+
 void start_forked(void)
 {
 	if (!record_made)
 		return;
 	era++;
-	thread_self = NULL;
-	record_threads_forget();
-	make_record(RECORD_FORKED);
-	thread_forked();
+	/* The child is under the filter as well, and making a record might kill it. */
+	if ((record_header->flags & RECORD_SECCOMP) != 0) {
+		thread_self = NULL;
+		record_made = start_counting = false;
+		return;
+	}
+	begin_anew(RECORD_FORKED);
+}
+
+void start_renew(void)
+{
+	begin_anew(record_header->flags & RECORD_FORKED);
 }
 
 /* Runs before every other constructor of the process; libc has not set environ yet. */
@@ -160,8 +177,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!settings.matches)
 		return;
 	dl_iterate_phdr(find_library, NULL);
-	make_record(0);
+	make_record(0, true);
 	thread_watch_ends();
 	exit_watch();
-	__register_atfork(NULL, exit_after_fork, start_forked, NULL);
+	__register_atfork(NULL, NULL, start_forked, NULL);
 }

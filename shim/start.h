@@ -14,6 +14,10 @@ extern bool start_counting __attribute__((visibility("hidden")));
 /* In a forked child: gives it a record of its own. */
 void start_forked(void);
 
+/* Makes a new record in place of one that is empty and has been removed. The calling thread must be
+ * the only one that has been counted. */
+void start_renew(void);
+
 /* How many forks lie between this process and the one that started. */
 unsigned start_era(void);
 
