@@ -8,9 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT_LIMIT 1000000000000u /* wider than the tables */
+
 const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count)
 {
 	char digits[24];
+	if (count >= COUNT_LIMIT) {
+		snprintf(buffer, TEXT_NUMBER_SIZE, "%.3e", (double)count);
+		return buffer;
+	}
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
 	char *to = buffer;
 	for (int i = 0; i < length; i++) {
@@ -24,28 +30,22 @@ const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count)
 
 const char *text_duration(char buffer[TEXT_NUMBER_SIZE], uint64_t ns)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	if (ns < 1000) {
-		snprintf(buffer, TEXT_NUMBER_SIZE, "%" PRIu64 " ns", ns);
-		return buffer;
-	}
-	/* The value is kept in thousandths of the unit. */
-	unsigned unit = 1;
-	uint64_t thousandths = ns;
-	while (unit < 3 && thousandths >= 999500) {
-		thousandths = thousandths / 1000 + (thousandths % 1000 >= 500);
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } };
+	size_t unit = 0;
+	while (unit < 3 &&
+	        ns / units[unit].ns + (ns % units[unit].ns * 2 >= units[unit].ns) >= 1000)
 		unit++;
-	}
-	if (thousandths < 9995)
-		snprintf(buffer, TEXT_NUMBER_SIZE, "%.2f %s", (double)thousandths / 1000,
-		        units[unit]);
-	else if (thousandths < 99950)
-		snprintf(buffer, TEXT_NUMBER_SIZE, "%.1f %s", (double)thousandths / 1000,
-		        units[unit]);
-	else {
-		text_count(buffer, thousandths / 1000 + (thousandths % 1000 >= 500));
+	double value = (double)ns / (double)units[unit].ns;
+	if (unit == 0 || value >= 99.95) {
+		text_count(buffer, (uint64_t)(value + 0.5));
 		size_t length = strlen(buffer);
-		snprintf(buffer + length, TEXT_NUMBER_SIZE - length, " %s", units[unit]);
+		snprintf(buffer + length, TEXT_NUMBER_SIZE - length, " %s", units[unit].name);
+	} else {
+		snprintf(buffer, TEXT_NUMBER_SIZE, "%.*f %s", value < 9.995 ? 2 : 1, value,
+		        units[unit].name);
 	}
 	return buffer;
 }

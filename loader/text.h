@@ -12,7 +12,7 @@
 /* "0 ns", "812 ns", "1.23 us", "45.6 ms", "7.89 s", "12,345 s": three significant digits. */
 const char *text_duration(char buffer[TEXT_NUMBER_SIZE], uint64_t ns);
 
-/* "1,234,567" */
+/* "1,234,567"; from 10^12 "1.234e+12". */
 const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count);
 
 /* "12.3 %" of part in whole; "-" when whole is 0. */

@@ -146,8 +146,8 @@ static void print_threads(const struct view *view)
 	if (model->name_count == 0)
 		return;
 	size_t shown = print_heading(view, "Threads by name, by time waited", model->name_count);
-	fprintf(view->out, "  %-16s%8s%15s%12s%9s%10s%10s%16s\n", "name", "threads", "acquired",
-	        "contended", "", "waited", "longest", "others waited");
+	fprintf(view->out, "  %-16s%8s%16s%16s%9s%10s%10s%11s\n", "name", "threads", "acquired",
+	        "contended", "", "waited", "longest", "caused");
 	for (size_t i = 0; i < shown; i++) {
 		const struct thread_row *row = &model->names[i];
 		char numbers[7][TEXT_NUMBER_SIZE];
@@ -157,7 +157,7 @@ static void print_threads(const struct view *view)
 			text_escape(escaped, row->name[0] != '\0' ? row->name : "(no name)");
 			fclose(escaped);
 		}
-		fprintf(view->out, "  %-16s%8s%15s%12s%9s%10s%10s%16s\n", name,
+		fprintf(view->out, "  %-16s%8s%16s%16s%9s%10s%10s%11s\n", name,
 		        text_count(numbers[0], (uint64_t)row->running + row->ended),
 		        text_count(numbers[1], row->mutex.acquired),
 		        text_count(numbers[2], row->mutex.contended),
