@@ -2,12 +2,13 @@
  * prctl() and syscall(), which pass through untouched but for the few calls that concern us: a
  * seccomp filter, a new name of the thread, an end or a fork by number.
  *
- * Both take their arguments by "..." in libc, and read as many as there are registers for. Ours are
- * declared with all of them, so that the compiler can jump to libc's function without touching any.
+ * Both take their arguments by "..." in libc and hand on as many as there are registers for. Ours
+ * are declared with all of them.
  */
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -21,14 +22,7 @@
 typedef long syscall_function(long number, long a, long b, long c, long d, long e, long f);
 typedef int prctl_function(int option, long a, long b, long c, long d);
 
-EXPORT long entry_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__(
-        "syscall");
-EXPORT int entry_prctl(int option, long a, long b, long c, long d) __asm__("prctl");
-
-static syscall_function *real_syscall(void)
-{
-	return (syscall_function *)REAL(syscall);
-}
+EXPORT prctl_function entry_prctl __asm__("prctl");
 
 static bool installs_filter(long number, long a, long b)
 {
@@ -52,15 +46,15 @@ static void renamed(const char *name)
 		record_thread_rename((uint64_t)pthread_self(), name);
 }
 
-/* One of the calls that concern us. */
-static __attribute__((noinline)) long watched(
-        long number, long a, long b, long c, long d, long e, long f)
+/* One of the calls that concern us; none has a sixth argument. */
+static __attribute__((noinline, used)) long watched(
+        long number, long a, long b, long c, long d, long e)
 {
 	bool filter = installs_filter(number, a, b);
 	bool filtered = filter && exit_before_filter();
 	if (number == SYS_exit_group)
 		exit_report(END__EXIT, (int)a);
-	long result = real_syscall()(number, a, b, c, d, e, f);
+	long result = ((syscall_function *)REAL(syscall))(number, a, b, c, d, e, 0);
 	if (filter && !filtered && result == -1)
 		exit_without_filter();
 	if (number == SYS_prctl && a == PR_SET_NAME && result == 0)
@@ -70,16 +64,65 @@ static __attribute__((noinline)) long watched(
 	return result;
 }
 
-EXPORT long entry_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	if (__builtin_expect(number == SYS_seccomp || number == SYS_prctl ||
-	                             number == SYS_exit_group || forks(number, a),
-	            0))
-		return watched(number, a, b, c, d, e, f);
-	return real_syscall()(number, a, b, c, d, e, f);
-}
+#if defined(__x86_64__)
+/* The sixth argument lies on the stack, or, where the caller gave fewer, a variable of the
+ * caller's: no byte there may be written, so the compiler is kept out. */
+EXPORT __attribute__((naked)) void entry_syscall(void) __asm__("syscall");
 
-EXPORT int entry_prctl(int option, long a, long b, long c, long d)
+void entry_syscall(void)
+{
+	__asm__("cmp %[seccomp], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[prctl], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[exit_group], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[fork], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[clone], %%edi\n\t"
+	        "je 2f\n"
+	        "0:\tmov real_functions+%c[libc](%%rip), %%rax\n\t"
+	        "test %%rax, %%rax\n\t"
+	        "jz 3f\n\t"
+	        "jmp *%%rax\n"
+	        "2:\ttest %[vm], %%esi\n\t"
+	        "jnz 0b\n"
+	        "1:\tjmp watched\n"
+	        "3:\tpush %%rdi\n\t"
+	        "push %%rsi\n\t"
+	        "push %%rdx\n\t"
+	        "push %%rcx\n\t"
+	        "push %%r8\n\t"
+	        "push %%r9\n\t"
+	        "push %%r9\n\t" /* once more, for the stack's alignment */
+	        "call real_resolve\n\t"
+	        "pop %%r9\n\t"
+	        "pop %%r9\n\t"
+	        "pop %%r8\n\t"
+	        "pop %%rcx\n\t"
+	        "pop %%rdx\n\t"
+	        "pop %%rsi\n\t"
+	        "pop %%rdi\n\t"
+	        "jmp 0b"
+	        :
+	        : [seccomp] "i"(SYS_seccomp), [prctl] "i"(SYS_prctl),
+	        [exit_group] "i"(SYS_exit_group), [fork] "i"(SYS_fork), [clone] "i"(SYS_clone),
+	        [vm] "i"(CLONE_VM), [libc] "i"(offsetof(struct real_functions, syscall)));
+}
+#else
+EXPORT syscall_function entry_syscall __asm__("syscall");
+
+/* All arguments lie in registers, so this ends in a jump. */
+long entry_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	bool concerns = number == SYS_seccomp || number == SYS_prctl || number == SYS_exit_group;
+	if (__builtin_expect(concerns || forks(number, a), 0))
+		return watched(number, a, b, c, d, e);
+	return ((syscall_function *)REAL(syscall))(number, a, b, c, d, e, f);
+}
+#endif
+
+int entry_prctl(int option, long a, long b, long c, long d)
 {
 	bool filter = option == PR_SET_SECCOMP && a != SECCOMP_MODE_DISABLED;
 	bool filtered = filter && exit_before_filter();
