@@ -101,6 +101,8 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 		.model = { .wait_status = aftermath->wait_status, .at_exit = true },
 		.top = WRITE_DEFAULT_TOP,
 		.fd = STDERR_FILENO,
+		/* The shim that saw the end has said already that it could not write it. */
+		.silent = record->header.state == RECORD_ENDED,
 	};
 	char *path = NULL;
 	if (strcmp(wanted, "stderr") != 0)

@@ -90,6 +90,12 @@ bool model_record_is_empty(const struct record *record)
 	return true;
 }
 
+/* Whether the process runs under the id that it knows itself by: not so across pid namespaces. */
+static bool is_visible(const struct record_header *header)
+{
+	return header->start_ticks != 0 && process_start_ticks(header->pid) == header->start_ticks;
+}
+
 static bool collect_threads(struct model *model)
 {
 	const struct record *record = model->record;
@@ -99,10 +105,11 @@ static bool collect_threads(struct model *model)
 	if (model->threads == NULL || model->names == NULL)
 		return false;
 	struct thread_row *row = model->threads;
+	bool visible = model->ending == MODEL_RUNNING && is_visible(&record->header);
 	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++) {
 		if (!running_row(record, i, row))
 			continue;
-		if (model->ending == MODEL_RUNNING)
+		if (visible)
 			process_thread_name(record->header.pid, row->tid, row->name);
 		row++;
 	}
@@ -265,6 +272,11 @@ static bool collect_blame(struct model *model)
 	return true;
 }
 
+static bool is_running(const struct record_header *header, const struct model_options *options)
+{
+	return options->running != 0 || (options->wait_status == -1 && is_visible(header));
+}
+
 static void find_ending(struct model *model, const struct model_options *options)
 {
 	const struct record_header *header = &model->record->header;
@@ -272,13 +284,15 @@ static void find_ending(struct model *model, const struct model_options *options
 		model->ending = MODEL_ENDED;
 	else if (header->state == RECORD_EXECED)
 		model->ending = MODEL_REPLACED;
-	else if (options->wait_status == -1 && header->start_ticks != 0 &&
-	         process_start_ticks(header->pid) == header->start_ticks)
+	else if (is_running(header, options))
 		model->ending = MODEL_RUNNING;
 	else
 		model->ending = MODEL_UNSEEN;
+	model->exit_status = model->ending == MODEL_ENDED ? header->exit_status : -1;
 	if (options->wait_status != -1 && WIFSIGNALED(options->wait_status))
 		model->signal = WTERMSIG(options->wait_status);
+	else if (options->wait_status != -1)
+		model->exit_status = WEXITSTATUS(options->wait_status);
 
 	uint64_t end_ns = header->end_ns;
 	if (end_ns == 0 && (model->ending == MODEL_RUNNING || options->wait_status != -1))

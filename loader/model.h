@@ -58,6 +58,7 @@ struct model {
 	const struct record *record;
 	enum model_ending ending;
 	int signal;           /* that ended the process, where the caller knows; else 0 */
+	int exit_status;      /* where the caller knows or the shim saw it; else -1 */
 	bool counted_nothing; /* every counter is 0 */
 	uint64_t duration_ns; /* 0: unknown */
 	struct mutex_counters mutex;
@@ -78,6 +79,7 @@ struct model {
 
 struct model_options {
 	int wait_status; /* of waitpid(), -1 when the caller did not wait for the process */
+	pid_t running;   /* the process is known to run, under this id; else 0 */
 	bool at_exit;    /* the process is waiting for this report */
 };
 

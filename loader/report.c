@@ -60,22 +60,28 @@ static char *render(const struct model *model, bool json, size_t top, size_t *si
 	return NULL;
 }
 
-static int write_to_path(const char *path, const struct record *record, const char *text,
-        size_t size, int patience_ms)
+static int complain(const struct report_options *options, const char *path, int error)
 {
+	if (!options->silent)
+		message("cannot write the report to %s: %s", path, strerror(error));
+	return EXIT_OWN_FAILURE;
+}
+
+static int write_to_path(const struct report_options *options, const struct record *record,
+        const char *text, size_t size, int patience_ms)
+{
+	const char *path = options->to;
 	struct output_file file;
 	int error = output_open(path, &file);
-	if (error != 0) {
-		message("cannot write the report to %s: %s", path, strerror(error));
-		return EXIT_OWN_FAILURE;
-	}
+	if (error != 0)
+		return complain(options, path, error);
 	error = output_write(file.fd, text, size, patience_ms);
 	char *real_path = file.path;
 	file.path = NULL;
 	int close_error = output_close(&file);
 	error = error != 0 ? error : close_error;
 	if (error != 0) {
-		message("cannot write the report to %s: %s", real_path, strerror(error));
+		complain(options, real_path, error);
 		if (file.created)
 			unlink(real_path);
 	} else if (strcmp(real_path, path) != 0) {
@@ -105,13 +111,11 @@ int report_write(const struct record *record, const struct report_options *optio
 	int status = 0;
 	int patience_ms = options->model.at_exit ? OUTPUT_PATIENCE_MS : OUTPUT_FOREVER;
 	if (options->to != NULL) {
-		status = write_to_path(options->to, record, text, size, patience_ms);
+		status = write_to_path(options, record, text, size, patience_ms);
 	} else {
 		int error = output_write(options->fd, text, size, patience_ms);
-		if (error != 0) {
-			message("cannot write the report: %s", strerror(error));
-			status = EXIT_OWN_FAILURE;
-		}
+		if (error != 0)
+			status = complain(options, "its output", error);
 	}
 	free(text);
 	return status;
@@ -196,11 +200,11 @@ static int parse_arguments(
 	return -1;
 }
 
-static struct record *open_operand(const char *operand, char why[WHY_SIZE])
+/* Sets *pid when the operand is one. */
+static struct record *open_operand(const char *operand, pid_t *pid, char why[WHY_SIZE])
 {
-	pid_t pid;
-	if (parse_pid(operand, &pid))
-		return record_read_process(pid, why);
+	if (parse_pid(operand, pid))
+		return record_read_process(*pid, why);
 	if (strcmp(operand, "-") != 0)
 		return record_read_path(operand, why);
 	struct record *record = record_read(STDIN_FILENO, why);
@@ -222,7 +226,7 @@ int command_report(int argc, char **argv)
 	int status = parse_arguments(argc, argv, &options, &operand);
 	if (status >= 0)
 		return status;
-	struct record *record = open_operand(operand, why);
+	struct record *record = open_operand(operand, &options.model.running, why);
 	if (record == NULL) {
 		message("%s", why);
 		return EXIT_UNREADABLE;

@@ -11,6 +11,7 @@ struct report_options {
 	bool json;
 	size_t top;
 	int fd;         /* where it goes when to is NULL */
+	bool silent;    /* says nothing when the report cannot be written */
 	const char *to; /* a path that is never overwritten; JSON when it ends in .json */
 };
 

@@ -117,12 +117,18 @@ static bool prepare(struct environment *environment, const struct preflight *pre
 }
 
 /* Without a record of the program itself the run must not pass as measured. */
-static bool is_proven(const struct aftermath *aftermath, const char *command)
+static bool is_proven(const struct aftermath *aftermath, const struct environment *environment,
+        const char *command)
 {
+	const char *match = environment_get(environment, "ABSHIM_MATCH");
 	int status = aftermath->wait_status;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_REFUSED)
 		return true;
-	if (aftermath->found == 0)
+	if (aftermath->found == 0 && match != NULL)
+		message("run: %s: no record of process %d: ABSHIM_MATCH=%s leaves it alone, or "
+		        "libabshim.so never started in it",
+		        command, (int)aftermath->pid, match);
+	else if (aftermath->found == 0)
 		message("run: %s: libabshim.so never started in it (no record of process %d): "
 		        "nothing was switched or measured",
 		        command, (int)aftermath->pid);
@@ -160,7 +166,7 @@ static int run(struct environment *environment, char **command, int *wait_status
 			.start_ticks = launch.start_ticks };
 		aftermath.wait_status = *wait_status = launch_wait(&launch);
 		aftermath_settle(&aftermath, environment);
-		status = is_proven(&aftermath, command[0]) ? -1 : EXIT_OWN_FAILURE;
+		status = is_proven(&aftermath, environment, command[0]) ? -1 : EXIT_OWN_FAILURE;
 	}
 	free(preflight.path);
 	return status;

@@ -57,6 +57,8 @@ const char *text_percent(char buffer[TEXT_NUMBER_SIZE], uint64_t part, uint64_t 
 		strcpy(buffer, "-");
 	else if (percent > 0 && percent < 0.01)
 		strcpy(buffer, "<0.01 %");
+	else if (percent > 999)
+		strcpy(buffer, ">999 %");
 	else
 		snprintf(buffer, TEXT_NUMBER_SIZE, "%.*f %%", percent < 9.995 ? 2 : 1, percent);
 	return buffer;

@@ -39,17 +39,19 @@ const char *words_ending(const struct model *model, char buffer[WORDS_SIZE])
 		        strsignal(model->signal));
 	else if (model->ending == MODEL_RUNNING)
 		strcpy(buffer, "running");
+	else if (model->ending == MODEL_UNSEEN && model->exit_status >= 0)
+		snprintf(buffer, WORDS_SIZE, "ended unseen with status %d", model->exit_status);
 	else if (model->ending == MODEL_UNSEEN)
 		strcpy(buffer, "ended unseen");
 	else if (model->ending == MODEL_REPLACED || header->end_kind == END_EXEC)
 		strcpy(buffer, "replaced by exec");
 	else if (header->end_kind == END_DAEMON)
 		strcpy(buffer, "parent left behind by daemon()");
-	else if (header->end_kind == END_ABORT || header->exit_status < 0)
+	else if (header->end_kind == END_ABORT || model->exit_status < 0)
 		snprintf(buffer, WORDS_SIZE, "%s()", words_end_kind(header->end_kind));
 	else
 		snprintf(buffer, WORDS_SIZE, "%s(%d)", words_end_kind(header->end_kind),
-		        header->exit_status);
+		        model->exit_status);
 	return buffer;
 }
 

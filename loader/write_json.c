@@ -124,7 +124,7 @@ static json_t *process_object(const struct model *model)
 	set_string(object, "state", ending_word(model->ending));
 	set_string(object, "end", words_end_kind(header->end_kind));
 	json_object_set_new(object, "exit_status",
-	        header->exit_status >= 0 ? json_integer(header->exit_status) : json_null());
+	        model->exit_status >= 0 ? json_integer(model->exit_status) : json_null());
 	json_object_set_new(
 	        object, "signal", model->signal != 0 ? json_integer(model->signal) : json_null());
 	set_integer(object, "start_ticks", header->start_ticks);

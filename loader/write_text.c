@@ -14,8 +14,10 @@
 #define WIDTH       100
 #define BAR_WIDTH   50
 #define GRID_VALUE  16
-#define NAME_COLUMN 45 /* where names begin in the tables of locks, sites and blame */
-#define MIN_NAME    12 /* columns that a function's name keeps beside a long file name */
+#define NAME_COLUMN 53 /* where names begin in the tables of locks, sites and blame */
+#define LOCK_KIND   20 /* columns that " (normal, destroyed)" needs */
+#define FILE_NAME   22 /* columns of a source file or library at most */
+#define MIN_NAME    8  /* columns that a function's name keeps beside the rest */
 
 struct view {
 	FILE *out;
@@ -168,42 +170,70 @@ static void print_threads(const struct view *view)
 	}
 }
 
-/* A name, cut to fit: the function keeps what the file name leaves. */
+/* The last part of a path: a library without its version when that makes it too long. */
+static void short_file(const char *path, char to[FILE_NAME + 1])
+{
+	const char *base = words_base_name(path);
+	size_t length = strlen(base);
+	const char *suffix = strstr(base, ".so.");
+	if (length > FILE_NAME && suffix != NULL)
+		length = (size_t)(suffix - base) + strlen(".so");
+	snprintf(to, FILE_NAME + 1, "%.*s", (int)length, base);
+}
+
+/* What follows the name: where it is. Returns what stands for a missing name. */
+static const char *place_tail(
+        const struct place *place, char tail[WIDTH], char module[FILE_NAME + 1])
+{
+	char file[FILE_NAME + 1];
+	short_file(place->module, module);
+	short_file(place->file, file);
+	if (place->line != 0)
+		snprintf(tail, WIDTH, " at %s:%u", file, place->line);
+	else if (place->name[0] != '\0' && place->name_offset != 0)
+		snprintf(tail, WIDTH, "+0x%" PRIx64 " in %s", place->name_offset, module);
+	else if (place->name[0] != '\0')
+		snprintf(tail, WIDTH, " in %s", module);
+	else if (module[0] != '\0')
+		snprintf(tail, WIDTH, "+0x%" PRIx64, place->module_offset);
+	else if (place->address != 0)
+		snprintf(tail, WIDTH, "0x%" PRIx64, place->address);
+	else
+		strcpy(tail, "unknown");
+	return module;
+}
+
+/* A place in `width` columns: the name keeps what the rest leaves. */
 static void print_place(const struct view *view, const struct place *place, unsigned width)
 {
-	char tail[WIDTH], name[SYMBOL_NAME_SIZE], module[48];
-	snprintf(module, sizeof(module), "%.40s", words_base_name(place->module));
-	if (place->line != 0)
-		snprintf(tail, sizeof(tail), " at %.40s:%u", words_base_name(place->file),
-		        place->line);
-	else if (place->name[0] != '\0' && place->name_offset != 0)
-		snprintf(tail, sizeof(tail), "+0x%" PRIx64 " in %s", place->name_offset, module);
-	else if (place->name[0] != '\0')
+	char tail[WIDTH], module[FILE_NAME + 1], name[SYMBOL_NAME_SIZE];
+	const char *instead = place_tail(place, tail, module);
+	symbol_shorten(place->name, WIDTH, name);
+	/* The scope of a function says more than the place of the call in it. */
+	if (place->line == 0 && name[0] != '\0' && strlen(name) + strlen(tail) > width)
 		snprintf(tail, sizeof(tail), " in %s", module);
-	else if (module[0] != '\0')
-		snprintf(tail, sizeof(tail), "+0x%" PRIx64, place->module_offset);
-	else if (place->address != 0)
-		snprintf(tail, sizeof(tail), "0x%" PRIx64, place->address);
-	else
-		snprintf(tail, sizeof(tail), "unknown");
-	size_t used = strlen(tail);
-	unsigned room = used + MIN_NAME < width ? width - (unsigned)used : MIN_NAME;
-	symbol_shorten(place->name[0] != '\0' ? place->name : module, room, name);
+	if (strlen(tail) + MIN_NAME > width)
+		tail[width > MIN_NAME ? width - MIN_NAME : 0] = '\0';
+	symbol_shorten(place->name[0] != '\0' ? place->name : instead,
+	        width - (unsigned)strlen(tail), name);
 	text_escape(view->out, name);
 	text_escape(view->out, tail);
 }
 
 static void print_numbers(const struct view *view, uint64_t waits, uint64_t total, uint64_t longest)
 {
-	char numbers[4][TEXT_NUMBER_SIZE];
-	fprintf(view->out, "%9s %8s %11s %10s  ", text_duration(numbers[0], total),
+	char numbers[5][TEXT_NUMBER_SIZE];
+	fprintf(view->out, "%9s %8s %11s %9s %9s   ", text_duration(numbers[0], total),
 	        text_percent(numbers[1], total, view->model->wait_ns_total),
-	        text_count(numbers[2], waits), text_duration(numbers[3], longest));
+	        text_count(numbers[2], waits),
+	        text_duration(numbers[3], waits > 0 ? total / waits : 0),
+	        text_duration(numbers[4], longest));
 }
 
 static void print_numbers_heading(const struct view *view, const char *what)
 {
-	fprintf(view->out, "%9s %8s %11s %10s   %s\n", "waited", "share", "waits", "longest", what);
+	fprintf(view->out, "%9s %8s %11s %9s %9s   %s\n", "waited", "share", "waits", "mean",
+	        "longest", what);
 }
 
 static void print_lock(const struct view *view, const struct lock_row *row)
@@ -212,9 +242,8 @@ static void print_lock(const struct view *view, const struct lock_row *row)
 	uint32_t kind = row->lock.kind;
 	print_numbers(view, row->lock.wait.waits, row->lock.wait.wait_ns_total,
 	        row->lock.wait.wait_ns_max);
-	fputc(' ', view->out);
 	symbols_find_data(view->symbols, row->lock.address, &place);
-	print_place(view, &place, 32);
+	print_place(view, &place, WIDTH - NAME_COLUMN - LOCK_KIND);
 	fprintf(view->out, " (%s%s%s)\n", words_mutex_type(kind),
 	        words_mutex_is_shared(kind) ? ", shared" : "",
 	        row->lock.destroyed ? ", destroyed" : "");
@@ -273,8 +302,7 @@ static void print_places(const struct view *view)
 		symbols_find_call(view->symbols, row->module, row->address, &place);
 		print_numbers(
 		        view, row->wait.waits, row->wait.wait_ns_total, row->wait.wait_ns_max);
-		fputc(' ', view->out);
-		print_place(view, &place, WIDTH - NAME_COLUMN + 1 - (unsigned)strlen(locks));
+		print_place(view, &place, WIDTH - NAME_COLUMN - (unsigned)strlen(locks));
 		fprintf(view->out, "%s\n", locks);
 	}
 }
@@ -290,7 +318,6 @@ static void print_pairs(const struct view *view)
 		const struct blame_row *row = &view->model->pairs[i];
 		struct place place;
 		print_numbers(view, row->waits, row->wait_ns_total, row->wait_ns_max);
-		fputc(' ', view->out);
 		symbols_find_call(view->symbols, row->waiter_module, row->waiter_address, &place);
 		print_place(view, &place, WIDTH - NAME_COLUMN);
 		fprintf(view->out, "\n%*s", NAME_COLUMN, "held by ");

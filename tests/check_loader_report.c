@@ -220,9 +220,10 @@ START_TEST(text_is_for_people)
 	char *text = text_report(WRITE_DEFAULT_TOP);
 	ck_assert_int_eq(strncmp(text, "abshim: server, pid 4711, exit(0) after 2.50 s; ", 48), 0);
 	expect_line(text, "mutexes wait by yield:30\n");
-	expect_line(text, "900 ns   75.0 %           4     600 ns   0x2000 (recursive, shared, "
-	                  "destroyed)\n");
-	expect_line(text, "700 ns   58.3 %           4     400 ns   0x401000 (2 locks)\n");
+	expect_line(text,
+	        "900 ns   75.0 %           4    225 ns    600 ns   0x2000 (recursive, shared, "
+	        "destroyed)\n");
+	expect_line(text, "700 ns   58.3 %           4    175 ns    400 ns   0x401000 (2 locks)\n");
 	expect_line(text, "held by a holder that was just changing\n");
 	expect_line(text, "  conn                   6");
 	expect_none(text, "free slot");
@@ -342,6 +343,14 @@ END_TEST
 
 START_TEST(lines_keep_to_the_width)
 {
+	struct record_module *module = synthetic_add(&made, REGION_MODULES);
+	module->start = 0x500000;
+	module->end = 0x600000;
+	module->file_offset = UINT64_C(0x7000000000000000);
+	strcpy(module->path, "/usr/lib/libverylongnamedlibrary.so.16.14.0");
+	for (uint32_t lock = 0; lock < 3; lock++)
+		synthetic_site(&made, 0x501000, lock, synthetic_wait(1000000000, 10000000000000, 1))
+		        ->module = 1;
 	add_threads();
 	add_waits();
 	made.header->flags = UINT32_MAX;
@@ -398,6 +407,7 @@ START_TEST(durations_have_three_digits)
 	ck_assert_str_eq(text_percent(buffer, 1, 1000000), "<0.01 %");
 	ck_assert_str_eq(text_percent(buffer, 1, 3), "33.3 %");
 	ck_assert_str_eq(text_percent(buffer, 3, 3), "100.0 %");
+	ck_assert_str_eq(text_percent(buffer, UINT64_MAX, 3), ">999 %");
 }
 END_TEST
 
