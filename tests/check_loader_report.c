@@ -349,7 +349,7 @@ START_TEST(lines_keep_to_the_width)
 	module->file_offset = UINT64_C(0x7000000000000000);
 	strcpy(module->path, "/usr/lib/libverylongnamedlibrary.so.16.14.0");
 	for (uint32_t lock = 0; lock < 3; lock++)
-		synthetic_site(&made, 0x501000, lock, synthetic_wait(1000000000, 10000000000000, 1))
+		synthetic_site(&made, 0x501000, lock, synthetic_wait(100000000, 10000000000000, 1))
 		        ->module = 1;
 	add_threads();
 	add_waits();
