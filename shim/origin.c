@@ -4,6 +4,7 @@
 #include "origin.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "probes/sys.h"
@@ -60,8 +61,13 @@ bool origin_stderr_same(void)
 
 bool origin_stderr_is_harmless(void)
 {
+	struct rlimit size;
 	mode_t type = stderr_now().type;
-	return type == S_IFREG || type == S_IFCHR;
+	if (type == S_IFCHR)
+		return true;
+	return type == S_IFREG &&
+	       !sys_failed(sys_call6(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SYS_ARG(&size), 0, 0)) &&
+	       size.rlim_cur == RLIM_INFINITY;
 }
 
 bool origin_root_same(void)

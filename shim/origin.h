@@ -12,7 +12,7 @@ void origin_remember(void);
 /* Whether descriptor 2 is still what it was: then, and only then, it may be written to. */
 bool origin_stderr_same(void);
 
-/* Whether a write to descriptor 2 neither raises SIGPIPE nor waits for a reader. */
+/* Whether a write to descriptor 2 raises no signal and waits for no reader. */
 bool origin_stderr_is_harmless(void);
 
 /* Whether absolute paths still mean what they meant. */

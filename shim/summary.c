@@ -117,14 +117,16 @@ static bool write_text(void)
 	return sys_write(2, text.bytes, text.length) == (long)text.length;
 }
 
+/* The write may raise SIGPIPE, or, past a limit on file sizes, SIGXFSZ: not for the target. */
 static bool write_carefully(void)
 {
-	bool pending = (signals_pending() & SIGNAL_BIT(SIGPIPE)) != 0;
+	const uint64_t raised = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
+	uint64_t before = signals_pending() & raised, fresh;
 	if (!is_writable())
 		return false;
 	bool written = write_text();
-	if (!pending && (signals_pending() & SIGNAL_BIT(SIGPIPE)) != 0)
-		signals_take(SIGNAL_BIT(SIGPIPE), 0);
+	while ((fresh = signals_pending() & raised & ~before) != 0)
+		signals_take(fresh, 0);
 	return written;
 }
 
