@@ -128,11 +128,12 @@ static size_t count_arguments(const char *first, va_list list)
 	return count;
 }
 
-static void fill_arguments(char **argv, size_t count, const char *first, va_list list)
+/* Leaves the list after the NULL. */
+static void fill_arguments(char **argv, size_t count, const char *first, va_list *list)
 {
 	argv[0] = (char *)(uintptr_t)first;
 	for (size_t i = 1; i < count; i++)
-		argv[i] = va_arg(list, char *);
+		argv[i] = va_arg(*list, char *);
 }
 
 EXPORT int execl(const char *path, const char *first, ...)
@@ -143,7 +144,7 @@ EXPORT int execl(const char *path, const char *first, ...)
 	va_end(list);
 	char *argv[count];
 	va_start(list, first);
-	fill_arguments(argv, count, first, list);
+	fill_arguments(argv, count, first, &list);
 	va_end(list);
 	exit_before_exec();
 	return failed(REAL(execv)(path, argv));
@@ -157,7 +158,7 @@ EXPORT int execle(const char *path, const char *first, ...)
 	va_end(list);
 	char *argv[count];
 	va_start(list, first);
-	fill_arguments(argv, count, first, list);
+	fill_arguments(argv, count, first, &list);
 	char *const *envp = va_arg(list, char *const *);
 	va_end(list);
 	exit_before_exec();
@@ -172,7 +173,7 @@ EXPORT int execlp(const char *file, const char *first, ...)
 	va_end(list);
 	char *argv[count];
 	va_start(list, first);
-	fill_arguments(argv, count, first, list);
+	fill_arguments(argv, count, first, &list);
 	va_end(list);
 	exit_before_exec();
 	return failed(REAL(execvp)(file, argv));

@@ -1,6 +1,6 @@
 /*
  * prctl() and syscall(), which pass through untouched but for the few calls that concern us: a
- * seccomp filter, a new name of the thread, an end or a fork by number.
+ * seccomp filter, a new name of the thread, an end, an exec or a fork by number.
  *
  * Both take their arguments by "..." in libc and hand on as many as there are registers for. Ours
  * are declared with all of them.
@@ -40,6 +40,11 @@ static bool forks(long number, long flags)
 	return number == SYS_clone && (flags & CLONE_VM) == 0;
 }
 
+static bool executes(long number)
+{
+	return number == SYS_execve || number == SYS_execveat;
+}
+
 static void renamed(const char *name)
 {
 	if (start_counting)
@@ -54,9 +59,13 @@ static __attribute__((noinline, used)) long watched(
 	bool filtered = filter && exit_before_filter();
 	if (number == SYS_exit_group)
 		exit_report(END__EXIT, (int)a);
+	if (executes(number))
+		exit_before_exec();
 	long result = ((syscall_function *)REAL(syscall))(number, a, b, c, d, e, 0);
 	if (filter && !filtered && result == -1)
 		exit_without_filter();
+	if (executes(number))
+		exit_after_failed_exec(); /* makes raw system calls: errno stays */
 	if (number == SYS_prctl && a == PR_SET_NAME && result == 0)
 		renamed((const char *)(uintptr_t)b);
 	if (forks(number, a) && result == 0)
@@ -71,7 +80,13 @@ EXPORT __attribute__((naked)) void entry_syscall(void) __asm__("syscall");
 
 void entry_syscall(void)
 {
-	__asm__("cmp %[seccomp], %%edi\n\t"
+	__asm__("cmp %[futex], %%edi\n\t" /* by far the most frequent */
+	        "je 0f\n\t"
+	        "cmp %[execve], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[execveat], %%edi\n\t"
+	        "je 1f\n\t"
+	        "cmp %[seccomp], %%edi\n\t"
 	        "je 1f\n\t"
 	        "cmp %[prctl], %%edi\n\t"
 	        "je 1f\n\t"
@@ -105,7 +120,8 @@ void entry_syscall(void)
 	        "pop %%rdi\n\t"
 	        "jmp 0b"
 	        :
-	        : [seccomp] "i"(SYS_seccomp), [prctl] "i"(SYS_prctl),
+	        : [futex] "i"(SYS_futex), [execve] "i"(SYS_execve), [execveat] "i"(SYS_execveat),
+	        [seccomp] "i"(SYS_seccomp), [prctl] "i"(SYS_prctl),
 	        [exit_group] "i"(SYS_exit_group), [fork] "i"(SYS_fork), [clone] "i"(SYS_clone),
 	        [vm] "i"(CLONE_VM), [libc] "i"(offsetof(struct real_functions, syscall)));
 }
@@ -115,8 +131,9 @@ EXPORT syscall_function entry_syscall __asm__("syscall");
 /* All arguments lie in registers, so this ends in a jump. */
 long entry_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	bool concerns = number == SYS_seccomp || number == SYS_prctl || number == SYS_exit_group;
-	if (__builtin_expect(concerns || forks(number, a), 0))
+	if (__builtin_expect(number != SYS_futex, 0) &&
+	        (number == SYS_seccomp || number == SYS_prctl || number == SYS_exit_group ||
+	                executes(number) || forks(number, a)))
 		return watched(number, a, b, c, d, e);
 	return ((syscall_function *)REAL(syscall))(number, a, b, c, d, e, f);
 }
