@@ -104,6 +104,12 @@ static bool is_record_path(const char *path)
 	return ends_with(path, RECORD_SUFFIX) || ends_with(path, RECORD_SUFFIX DELETED);
 }
 
+static const char *refusal(int error)
+{
+	bool denied = error == EACCES || error == EPERM;
+	return denied && geteuid() != 0 ? "it is another user's" : strerror(error);
+}
+
 bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WHY_SIZE])
 {
 	char maps_path[64];
@@ -114,7 +120,7 @@ bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WH
 			why_set(why, "process %d: there is no such process", (int)pid);
 		else
 			why_set(why, "process %d: cannot read its memory map: %s", (int)pid,
-			        errno == EACCES ? "it is another user's" : strerror(errno));
+			        refusal(errno));
 		return false;
 	}
 	char *line = NULL;
@@ -137,9 +143,9 @@ bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WH
 	fclose(maps);
 	if (found)
 		return true;
-	if (error == EACCES || error == EPERM)
-		why_set(why, "process %d: cannot read its memory map: it is another user's",
-		        (int)pid);
+	if (error != 0)
+		why_set(why, "process %d: cannot read its memory map: %s", (int)pid,
+		        refusal(error));
 	else if (shim_loaded)
 		why_set(why,
 		        "process %d: libabshim.so is loaded but has no record file (its record "

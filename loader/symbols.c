@@ -16,6 +16,8 @@
 #include "elf.h"
 #include "symbol_names.h"
 
+#define MAX_NESTING 64 /* scopes around an address; deeper ones are not looked into */
+
 #define OVERLAYFS_MAGIC 0x794c7630 /* linux/magic.h, since Linux 4.5 */
 
 struct symbol {
@@ -283,6 +285,43 @@ static void name_inlined(Dwarf_Die *function, struct place *place)
 	place->name_offset = 0;
 }
 
+/* What can hold code, and what can only hold such things. */
+static bool is_code(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+static bool is_scope(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+}
+
+/*
+ * Fills path[depth ...] with what is nested around an address, outermost first; returns the new
+ * depth. (dwarf_getscopes() finds nothing in units that link-time optimisation made.)
+ */
+static unsigned find_nesting(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die path[MAX_NESTING],
+        unsigned depth, unsigned level)
+{
+	Dwarf_Die child;
+	if (depth >= MAX_NESTING || level >= MAX_NESTING || dwarf_child(parent, &child) != 0)
+		return depth;
+	do {
+		int tag = dwarf_tag(&child);
+		unsigned inside = depth;
+		if (is_scope(tag)) {
+			inside = find_nesting(&child, address, path, depth, level + 1);
+		} else if (is_code(tag) && dwarf_haspc(&child, address) > 0) {
+			path[depth] = child;
+			inside = find_nesting(&child, address, path, depth + 1, level + 1);
+		}
+		if (inside > depth)
+			return inside;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return depth;
+}
+
 /*
  * Walks outwards from the innermost inlined function to the first one whose text is not in a
  * header: wrappers such as std::mutex::lock() are not what a reader looks for.
@@ -290,24 +329,25 @@ static void name_inlined(Dwarf_Die *function, struct place *place)
 static struct frame skip_wrappers(
         Dwarf_Die *unit, Dwarf_Addr address, struct frame frame, struct place *place)
 {
-	Dwarf_Die *scopes = NULL, *nesting = NULL;
-	int count = dwarf_getscopes(unit, address, &scopes);
-	if (count > 0)
-		count = dwarf_getscopes_die(&scopes[0], &nesting);
-	for (int i = 0; i < count; i++) {
-		if (dwarf_tag(&nesting[i]) != DW_TAG_inlined_subroutine)
+	Dwarf_Die path[MAX_NESTING], split;
+	uint8_t type;
+	/* With -gsplit-dwarf the functions are in a file of their own. */
+	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+	        type == DW_UT_skeleton && split.addr != NULL)
+		unit = &split;
+	for (unsigned depth = find_nesting(unit, address, path, 0, 0); depth > 0; depth--) {
+		Dwarf_Die *inlined = &path[depth - 1];
+		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
 			continue;
 		if (!symbol_is_header(frame.file)) {
-			name_inlined(&nesting[i], place);
+			name_inlined(inlined, place);
 			break;
 		}
-		struct frame outer = caller_of_inlined(unit, &nesting[i]);
+		struct frame outer = caller_of_inlined(unit, inlined);
 		if (outer.file == NULL)
 			break;
 		frame = outer;
 	}
-	free(nesting);
-	free(scopes);
 	return frame;
 }
 

@@ -100,6 +100,27 @@ START_TEST(call_has_function_and_line)
 }
 END_TEST
 
+static __attribute__((noinline)) uint64_t wrapping_function(void)
+{
+	known_line = __LINE__ + 1;
+	uint64_t address = synthetic_wrapper(return_address);
+	__asm__ volatile("" : "+r"(address));
+	return address;
+}
+
+START_TEST(wrapper_in_a_header_is_skipped)
+{
+	uint32_t own = add_own_modules();
+	uint64_t address = wrapping_function();
+	struct place place;
+	open_symbols();
+	symbols_find_call(symbols, own, address, &place);
+	ck_assert_str_eq(place.name, "wrapping_function");
+	ck_assert_ptr_nonnull(strstr(place.file, "check_loader_symbols.c"));
+	ck_assert_uint_eq(place.line, known_line);
+}
+END_TEST
+
 START_TEST(variable_has_a_name)
 {
 	uint32_t own = add_own_modules();
@@ -268,6 +289,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, call_has_function_and_line);
+	tcase_add_test(tcase, wrapper_in_a_header_is_skipped);
 	tcase_add_test(tcase, variable_has_a_name);
 	tcase_add_test(tcase, changed_file_is_named_and_not_used);
 	tcase_add_test(tcase, what_is_no_program_file_gives_offsets);

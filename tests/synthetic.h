@@ -167,4 +167,10 @@ static inline struct record *synthetic_read(
 	return record;
 }
 
+/* A wrapper in a header, as std::mutex::lock() is one. */
+static inline __attribute__((always_inline)) uint64_t synthetic_wrapper(uint64_t (*call)(void))
+{
+	return call();
+}
+
 #endif
