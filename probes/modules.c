@@ -73,10 +73,12 @@ static void take_line(const char *line)
 	__atomic_store_n(&module->start, start, __ATOMIC_RELEASE); /* pairs with module_at */
 }
 
-static void refresh(void)
+void record_modules_refresh(void)
 {
 	char buffer[LINE_SIZE];
 	size_t have = 0;
+	if (record_filtered())
+		return;
 	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
@@ -124,6 +126,6 @@ uint32_t record_module_of(uint64_t address)
 	if (!__atomic_compare_exchange_n(
 	            &refreshed_ns, &last, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return 0;
-	refresh();
+	record_modules_refresh();
 	return module_at(address);
 }

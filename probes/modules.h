@@ -11,4 +11,7 @@
  * program holds any. */
 uint32_t record_module_of(uint64_t address);
 
+/* Reads /proc/self/maps now, for a process that will not be able to later. */
+void record_modules_refresh(void);
+
 #endif

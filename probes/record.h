@@ -18,6 +18,7 @@
 #define RECORD_NAME_SIZE    16  /* a thread's name with its NUL, as prctl(PR_GET_NAME) gives it */
 #define RECORD_PATH_SIZE    512 /* longer paths are cut at the front and begin with "..." */
 #define RECORD_OTHER_NAMES  "(others)"
+#define RECORD_NO_NAME      "(unnamed)" /* a thread that could not ask for its name */
 #define RECORD_BUCKETS      40 /* bucket b counts waits of [2^b, 2^(b+1)) ns; the last is open */
 #define RECORD_MAX_SETTINGS 1024
 

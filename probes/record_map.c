@@ -280,7 +280,7 @@ bool record_reserve(enum record_region_id id, uint32_t entry)
 	uint64_t populated = __atomic_load_n(&region->populated, __ATOMIC_ACQUIRE);
 	if (need <= populated)
 		return true;
-	if (entry >= region->capacity)
+	if (entry >= region->capacity || record_filtered())
 		return false;
 	uint64_t bytes = (uint64_t)region->capacity * region->entry_size;
 	uint64_t goal = round_up(need, POPULATE_CHUNK);

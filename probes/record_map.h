@@ -20,6 +20,13 @@ static inline void *record_entry(enum record_region_id id, uint32_t entry)
 	return (char *)record_header + region->offset + (uint64_t)entry * region->entry_size;
 }
 
+/* Whether the process has put itself under a seccomp filter. From then on a system call of ours may
+ * be fatal; those on the futex of a lock that waits remain, since libc makes them too. */
+static inline bool record_filtered(void)
+{
+	return (__atomic_load_n(&record_header->flags, __ATOMIC_RELAXED) & RECORD_SECCOMP) != 0;
+}
+
 /*
  * Makes an empty record and maps it; in a forked child, maps it over the parent's.
  * directory: where the file goes, or NULL for the first usable default directory.

@@ -73,6 +73,8 @@ static uint32_t find_free_slot(uint32_t tid)
  * destructor) leave their slots behind. */
 static void retire_dead_threads(void)
 {
+	if (record_filtered())
+		return;
 	int pid = sys_getpid();
 	uint32_t used = slots_used();
 	for (uint32_t slot = 0; slot < used; slot++) {
@@ -103,7 +105,10 @@ struct record_thread *record_thread_claim(uint32_t tid)
 	thread->slot = slot;
 	thread->handle = (uint64_t)pthread_self();
 	thread->started_ns = clock_monotonic_ns();
-	sys_call3(SYS_prctl, PR_GET_NAME, SYS_ARG(thread->name), 0);
+	if (record_filtered())
+		strcpy(thread->name, RECORD_NO_NAME);
+	else
+		sys_call3(SYS_prctl, PR_GET_NAME, SYS_ARG(thread->name), 0);
 	__atomic_store_n(&thread->tid, tid, __ATOMIC_RELEASE); /* pairs with readers of the slot */
 	__atomic_store_n(&slot_hints[tid % HINTS], (uint16_t)(slot + 1), __ATOMIC_RELAXED);
 	return thread;
@@ -205,6 +210,8 @@ static void read_name(struct record_thread *thread)
 void record_thread_names(void)
 {
 	uint32_t used = slots_used();
+	if (record_filtered())
+		return;
 	for (uint32_t slot = 0; slot < used; slot++)
 		if (__atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED) != 0)
 			read_name(slot_at(slot));

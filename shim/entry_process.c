@@ -197,7 +197,7 @@ EXPORT void _Exit(int status)
 static bool abort_is_final(void)
 {
 	struct signal_action action;
-	if (!start_has_record() || (record_header->flags & RECORD_SECCOMP) != 0 ||
+	if (!start_has_record() || record_filtered() ||
 	        sys_failed(signals_action(SIGABRT, NULL, &action)))
 		return false;
 	return action.handler == (uintptr_t)SIG_DFL || action.handler == (uintptr_t)SIG_IGN;

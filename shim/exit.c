@@ -9,6 +9,7 @@
 
 #include "origin.h"
 #include "probes/clock.h"
+#include "probes/modules.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
 #include "probes/threads.h"
@@ -31,19 +32,9 @@ static int claimed_by, finished_by;
 static bool unlinked;           /* exec: the empty record's name is gone */
 static bool stderr_vouched_for; /* when the seccomp filter was installed */
 
-static uint32_t record_flags(void)
-{
-	return __atomic_load_n(&record_header->flags, __ATOMIC_RELAXED);
-}
-
 static void set_flag(enum record_flag flag)
 {
 	__atomic_fetch_or(&record_header->flags, flag, __ATOMIC_RELAXED);
-}
-
-static bool is_filtered(void)
-{
-	return (record_flags() & RECORD_SECCOMP) != 0;
 }
 
 bool exit_is_ours(void)
@@ -54,7 +45,7 @@ bool exit_is_ours(void)
 static void close_record(enum record_end kind, int status, enum record_state state)
 {
 	/* Without a vdso the clock is a system call, which a filter may forbid. */
-	if (!is_filtered() || getauxval(AT_SYSINFO_EHDR) != 0)
+	if (!record_filtered() || getauxval(AT_SYSINFO_EHDR) != 0)
 		record_header->end_ns = clock_monotonic_ns();
 	record_header->end_kind = kind;
 	record_header->exit_status = status;
@@ -126,7 +117,7 @@ void exit_report(enum record_end kind, int status)
 {
 	if (!start_has_record())
 		return;
-	if (is_filtered()) {
+	if (record_filtered()) {
 		end_filtered(kind, status);
 		return;
 	}
@@ -151,7 +142,7 @@ static bool is_single(void)
 
 void exit_before_exec(void)
 {
-	if (!start_has_record() || is_filtered() || !exit_is_ours())
+	if (!start_has_record() || record_filtered() || !exit_is_ours())
 		return;
 	record_thread_names();
 	close_record(END_EXEC, -1, RECORD_EXECED);
@@ -163,7 +154,7 @@ void exit_before_exec(void)
 
 void exit_after_failed_exec(void)
 {
-	if (!start_has_record() || is_filtered() || !exit_is_ours())
+	if (!start_has_record() || record_filtered() || !exit_is_ours())
 		return;
 	if (unlinked) {
 		unlinked = false;
@@ -177,8 +168,11 @@ void exit_after_failed_exec(void)
 
 bool exit_before_filter(void)
 {
-	if (!start_has_record() || is_filtered() || !exit_is_ours())
+	if (!start_has_record() || record_filtered() || !exit_is_ours())
 		return true;
+	record_modules_refresh();
+	for (int id = 0; id < REGION_COUNT; id++)
+		record_reserve(id, record_header->regions[id].capacity - 1);
 	stderr_vouched_for = origin_stderr_same() && origin_stderr_is_harmless();
 	set_flag(RECORD_SECCOMP);
 	return false;

@@ -152,7 +152,7 @@ void start_forked(void)
 		return;
 	era++;
 	/* The child is under the filter as well, and making a record might kill it. */
-	if ((record_header->flags & RECORD_SECCOMP) != 0) {
+	if (record_filtered()) {
 		thread_self = NULL;
 		record_made = start_counting = false;
 		return;

@@ -19,6 +19,7 @@ struct wait {
 	                   look at it */
 	uint32_t count; /* the strategy's N */
 	bool may_poll;  /* false: the thread has one CPU, polling cannot help */
+	bool may_yield; /* false: a system call besides the futex's could be fatal */
 	bool shared;    /* the word may lie in memory of several processes */
 	uint32_t era;   /* of the process: differs between a parent and its forked child */
 	uint32_t *seed; /* the thread's random state, never 0 */

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "probes/conds.h"
+#include "probes/record_map.h"
 #include "probes/sys.h"
 #include "probes/threads.h"
 #include "real.h"
@@ -72,11 +73,23 @@ static void watch_end(void)
 		real_functions.pthread_setspecific(end_key, (void *)(uintptr_t)1);
 }
 
+/* The thread's kernel id as libc knows it, without a system call: libc writes it into a mutex. Also
+ * right where libc and the kernel differ, in a child that was forked behind libc's back: there libc
+ * goes on writing the old one, and takes ours for a stranger's. */
+static uint32_t thread_id(void)
+{
+	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	REAL(pthread_mutex_lock)(&mutex);
+	uint32_t tid = (uint32_t)mutex.__data.__owner;
+	REAL(pthread_mutex_unlock)(&mutex);
+	return tid != 0 ? tid : (uint32_t)sys_gettid();
+}
+
 struct record_thread *thread_enter(void)
 {
 	if (state.left_out)
 		return NULL;
-	struct record_thread *self = record_thread_claim((uint32_t)sys_gettid());
+	struct record_thread *self = record_thread_claim(thread_id());
 	if (self == NULL) {
 		state.left_out = true;
 		return NULL;
@@ -91,12 +104,12 @@ void thread_forked(void)
 	thread_self = NULL;
 	state.left_out = false;
 	state.waits_on = NULL;
-	thread_enter();
+	thread_current();
 }
 
 bool thread_may_poll(void)
 {
-	if (state.waits-- == 0) {
+	if (state.waits-- == 0 && !record_filtered()) {
 		cpu_set_t cpus;
 		CPU_ZERO(&cpus);
 		sys_call3(SYS_sched_getaffinity, 0, sizeof(cpus), SYS_ARG(&cpus));
@@ -109,6 +122,6 @@ bool thread_may_poll(void)
 uint32_t *thread_seed(void)
 {
 	if (state.seed == 0)
-		state.seed = (uint32_t)sys_gettid() * 2654435769u | 1;
+		state.seed = thread_id() * 2654435769u | 1;
 	return &state.seed;
 }

@@ -67,6 +67,7 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 		.line = mutex_is_shared(kind) ? NULL : mutex_line(mutex),
 		.count = control()->mutex_count,
 		.may_poll = thread_may_poll(),
+		.may_yield = !record_filtered(),
 		.shared = mutex_is_shared(kind),
 		.era = start_era(),
 		.seed = thread_seed(),

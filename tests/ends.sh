@@ -75,6 +75,18 @@ complain() {
 	done
 }
 
+# until_closed NAME COMMAND...: runs the command, with what it prints in $scratch/NAME.out and .err
+# and its exit status in $status, and waits until whatever it left behind has gone as well.
+until_closed() {
+	name=$1
+	shift
+	{
+		"$@" 2>"$scratch/$name.err"
+		echo $? >"$scratch/status"
+	} | cat >"$scratch/$name.out"
+	status=$(cat "$scratch/status")
+}
+
 # expect LINES COMMAND...: the records must be LINES (sorted), the rest as without the library.
 expect() {
 	wanted_records=$1
@@ -82,10 +94,10 @@ expect() {
 	records=$scratch/records
 	rm -rf "$records"
 	mkdir -m 777 "$records"
-	run_bare "$@" >"$scratch/bare.out" 2>"$scratch/bare.err"
-	bare_status=$?
-	run_shimmed "$@" >"$scratch/shim.out" 2>"$scratch/shim.err"
-	shim_status=$?
+	until_closed bare run_bare "$@"
+	bare_status=$status
+	until_closed shim run_shimmed "$@"
+	shim_status=$status
 	what=$(basename "$1")\ $2
 	[ $bare_status != 99 ] || complain "$what: the workload itself failed"
 	[ $bare_status = $shim_status ] ||

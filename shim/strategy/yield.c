@@ -14,7 +14,7 @@ void wait_yield(struct wait *wait)
 
 int yield_wait(struct wait *wait)
 {
-	for (uint32_t i = 0; i < wait->count; i++) {
+	for (uint32_t i = 0; wait->may_yield && i < wait->count; i++) {
 		wait_yield(wait);
 		if (wait_is_free(wait) && wait_try(wait))
 			return 0;

@@ -168,7 +168,6 @@ static int with_popen(void)
 	return 3;
 }
 
-/* The story reads the output to its end, which comes when the last of us has gone. */
 static int with_daemon(void)
 {
 	require(daemon(0, 1) == 0, "daemon");
