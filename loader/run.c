@@ -122,22 +122,27 @@ static bool is_proven(const struct aftermath *aftermath, const struct environmen
 {
 	const char *match = environment_get(environment, "ABSHIM_MATCH");
 	int status = aftermath->wait_status;
+	char end[64];
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_REFUSED)
 		return true;
-	if (aftermath->found == 0 && match != NULL)
-		message("run: %s: no record of process %d: ABSHIM_MATCH=%s leaves it alone, or "
-		        "libabshim.so never started in it",
-		        command, (int)aftermath->pid, match);
-	else if (aftermath->found == 0)
-		message("run: %s: libabshim.so never started in it (no record of process %d): "
-		        "nothing was switched or measured",
-		        command, (int)aftermath->pid);
-	else if (aftermath->found == aftermath->replaced)
-		message("run: %s: libabshim.so never started in the program that process %d became "
-		        "by exec: it was not switched or measured",
-		        command, (int)aftermath->pid);
-	else
+	if (aftermath->found > aftermath->replaced)
 		return true;
+	if (WIFSIGNALED(status))
+		snprintf(end, sizeof(end), "was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(end, sizeof(end), "exited with status %d", WEXITSTATUS(status));
+	if (aftermath->found > 0)
+		message("run: %s: libabshim.so never started in the program that process %d became "
+		        "by exec and that %s: it was not switched or measured",
+		        command, (int)aftermath->pid, end);
+	else if (match != NULL)
+		message("run: %s: no record of process %d, which %s: ABSHIM_MATCH=%s leaves it "
+		        "alone, or libabshim.so never started in it",
+		        command, (int)aftermath->pid, end, match);
+	else
+		message("run: %s: libabshim.so never started in it: no record of process %d, which "
+		        "%s: nothing was switched or measured",
+		        command, (int)aftermath->pid, end);
 	return false;
 }
 
