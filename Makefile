@@ -46,6 +46,9 @@ short = $(if $(V),,@echo '  $(1) $@';)
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
+# gcc warns of fences, which its thread sanitizer takes no note of; false alarms would be reported.
+SAN_FLAGS += $(if $(CLANG),,$(if $(filter thread,$(SAN)),-Wno-tsan))
+
 # What runs inside the target needs nothing but libc: no stack protector (its guard lives in ld.so
 # on AArch64), no outline atomics (libgcc), and every address bound before the constructor runs.
 SHIM_FLAGS := -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
