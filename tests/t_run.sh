@@ -1,0 +1,129 @@
+#!/bin/sh
+# abshim run: the program's own status and output, proof that the library was there, one report
+# after every end, and reasons for what it will not start.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+[ -z "$EMULATOR" ] || skip "the kernel cannot start programs of another machine"
+need cc jq
+ends=$BUILD/workloads/ends
+
+# try STATUS ARGUMENTS...: abshim with these; leaves $scratch/out and $scratch/err.
+try() {
+	wanted=$1
+	shift
+	timeout -k 5 "$seconds" "$BUILD/abshim" "$@" >"$scratch/out" 2>"$scratch/err"
+	expect "status of abshim $*" "$wanted" $?
+}
+
+says() {
+	grep -q -- "$1" "$scratch/err" || fail "not said: $1" "$scratch/err"
+}
+
+says_one_line() {
+	says "$1"
+	[ "$(grep -c "^abshim: " "$scratch/err")" = 1 ] || fail "more than one line" "$scratch/err"
+}
+
+# ended STATUS WAY TITLE: ends that way and is reported on once.
+ended() {
+	forget_records
+	try "$1" run -s mutex=yield:5 "$ends" "$2"
+	says "^abshim: ends, pid [0-9]*, $3 after .* wait by yield:5"
+	expect "reports after $2" 1 "$(grep -c '^abshim: ends, pid' "$scratch/err")"
+	find_record ends
+	expect_figure .settings.mutex yield:5
+	expect_figure '.totals.mutex.acquired >= 1000' true
+}
+
+ended 3 return "exit(3)"
+ended 5 _exit "_exit(5)"
+ended 7 quick_exit "quick_exit(7)"
+# timeout(1) gives the signal that abshim died by as 128 + its number.
+ended 134 abort "abort()"
+ended 139 crash "killed by signal 11 (Segmentation fault)"
+ended 137 kill "killed by signal 9 (Killed)"
+
+# Streams and arguments go through; a program without locks leaves nothing behind.
+forget_records
+echo "some input" | "$BUILD/abshim" run -- cat - >"$scratch/out" 2>"$scratch/err"
+expect "output of cat" "some input" "$(cat "$scratch/out" "$scratch/err")"
+# shellcheck disable=SC2016
+try 5 run -- sh -c 'test "$1" = "a b" && exit 5' sh "a b"
+try 0 run true
+expect "records of programs without locks" "" "$(ls "$ABSHIM_DIR")"
+
+# Settings.
+try 125 run -s mutex=nothing true
+says_one_line "unknown strategy"
+try 125 run -s colour=red true
+says_one_line "unknown key"
+ABSHIM_COLOUR=red try 78 run true
+says_one_line "unknown variable"
+# shellcheck disable=SC2016
+try 0 run -s A=1 -s A+=2 -s LD_PRELOAD+=libjemalloc.so.2 sh -c 'echo "$A ${LD_PRELOAD##*/}"'
+expect "variables" "1:2 libabshim.so:libjemalloc.so.2" "$(cat "$scratch/out")"
+
+# A path gets the report, and never over another one.
+try 3 run --report "$scratch/r.json" "$ends" return
+try 137 run --report "$scratch/r.json" "$ends" kill
+says_one_line "r.json exists: the report of ends (pid [0-9]*) is in .*r.1.json"
+expect "ends in reports" "exit none" \
+	"$(jq -r .process.end "$scratch/r.json" "$scratch/r.1.json" | xargs)"
+try 3 run --report none "$ends" return
+expect "what report=none says" "" "$(cat "$scratch/err")"
+try 3 run --report /dev/full "$ends" return
+
+# What cannot be run, or not with a library preloaded.
+echo 'int main(void) { return 0; }' >"$scratch/nothing.c"
+cc -static -o "$scratch/static" "$scratch/nothing.c" || fail "cc -static"
+try 126 run "$scratch/static"
+says_one_line "statically linked"
+printf '#!/usr/bin/env static\n' >"$scratch/script"
+chmod +x "$scratch/script"
+PATH=$scratch:$PATH try 126 run script
+says_one_line "statically linked"
+try 125 run env "$scratch/static"
+says_one_line "libabshim.so never started in the program"
+try 127 run "$scratch/not-there"
+says_one_line "no such program"
+try 126 run "$scratch/nothing.c"
+says_one_line "Permission denied"
+try 125 run -s match=other "$ends" return
+says_one_line "ABSHIM_MATCH=other leaves it alone"
+if command -v musl-gcc >/dev/null; then
+	musl-gcc -o "$scratch/musl" "$scratch/nothing.c"
+	try 126 run "$scratch/musl"
+	says_one_line "linked with musl"
+fi
+
+# A sanitizer's runtime stays first.
+if cc -fsanitize=address -o "$scratch/asan" "$scratch/nothing.c" 2>/dev/null; then
+	try 0 run "$scratch/asan"
+fi
+
+# A signal that is sent to abshim reaches the program.
+timeout -s INT 1 "$BUILD/abshim" run sh -c \
+	'trap "echo caught; exit 6" INT; while :; do sleep 0.05; done' >"$scratch/out" 2>&1
+expect "what the program made of SIGINT" "caught" "$(sort -u "$scratch/out")"
+
+# Records of running processes, through pipes, and what is none.
+forget_records
+start shimmed sleep 60
+await abshim report "$server"
+try 0 report "$server"
+expect "report of a running process" \
+	"sleep, pid $server, running: acquired no mutex and used no condition variable" \
+	"$(cat "$scratch/out")"
+# shellcheck disable=SC2002
+cat "$ABSHIM_DIR"/sleep.*.abshim | "$BUILD/abshim" report --json - >"$scratch/report.json"
+expect_figure .process.name sleep
+head -c 5000 "$ABSHIM_DIR"/sleep.*.abshim >"$scratch/cut"
+try 2 report "$scratch/cut"
+says_one_line "cut: truncated"
+try 2 report "$$"
+says_one_line "runs without libabshim.so"
+try 2 report /etc/passwd
+says_one_line "not a record of abshim"
+try 125 report --top 0 "$scratch/cut"
+says_one_line "must be a number from 1"
