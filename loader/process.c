@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define START_TIME_FIELD 22 /* proc(5), /proc/PID/stat */
@@ -51,24 +50,21 @@ void process_thread_name(pid_t pid, pid_t tid, char name[RECORD_NAME_SIZE])
 }
 
 struct maps_line {
-	uint64_t start, end, inode;
-	unsigned device_major, device_minor;
-	char *path; /* points into the line */
+	uint64_t start, end, offset, inode;
+	const char *path; /* points into the line; empty for anonymous memory */
 };
 
-/* Parses a line of /proc/PID/maps in place. */
+/* Parses a line of /proc/PID/maps and cuts its newline off. */
 static bool parse_maps_line(char *line, struct maps_line *parsed)
 {
 	int path_at = -1;
-	uint64_t offset;
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %x:%x %" SCNu64 " %n",
-	            &parsed->start, &parsed->end, &offset, &parsed->device_major,
-	            &parsed->device_minor, &parsed->inode, &path_at) < 6 ||
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+	            &parsed->start, &parsed->end, &parsed->offset, &parsed->inode, &path_at) < 4 ||
 	        path_at < 0)
 		return false;
 	parsed->path = line + path_at;
-	parsed->path[strcspn(parsed->path, "\n")] = '\0';
-	return offset == 0 || strstr(parsed->path, "libabshim.so") != NULL;
+	return true;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -110,46 +106,51 @@ static const char *refusal(int error)
 	return denied && geteuid() != 0 ? "it is another user's" : strerror(error);
 }
 
-bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WHY_SIZE])
+/* Looks for the mapping of a record, and for that of the library. */
+static bool search_maps(
+        pid_t pid, FILE *maps, struct process_mapping *mapping, bool *library_loaded)
 {
-	char maps_path[64];
-	snprintf(maps_path, sizeof(maps_path), "/proc/%d/maps", (int)pid);
-	FILE *maps = fopen(maps_path, "re");
-	if (maps == NULL) {
-		if (errno == ENOENT)
-			why_set(why, "process %d: there is no such process", (int)pid);
-		else
-			why_set(why, "process %d: cannot read its memory map: %s", (int)pid,
-			        refusal(errno));
-		return false;
-	}
 	char *line = NULL;
 	size_t size = 0;
-	bool found = false, shim_loaded = false;
-	errno = 0;
+	bool found = false;
 	while (!found && getline(&line, &size, maps) > 0) {
 		struct maps_line parsed;
 		if (!parse_maps_line(line, &parsed))
 			continue;
-		shim_loaded |= strstr(parsed.path, "libabshim.so") != NULL;
-		if (!is_record_path(parsed.path))
+		*library_loaded |= strstr(parsed.path, "libabshim.so") != NULL;
+		if (parsed.offset != 0 || !is_record_path(parsed.path))
 			continue;
 		*mapping = (struct process_mapping){ parsed.start, parsed.end, -1 };
 		mapping->fd = open_mapped_file(pid, &parsed);
 		found = true;
 	}
-	int error = ferror(maps) ? errno : 0;
 	free(line);
-	fclose(maps);
+	return found;
+}
+
+bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WHY_SIZE])
+{
+	char path[64];
+	bool library_loaded = false, found = false;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	errno = 0;
+	FILE *maps = fopen(path, "re");
+	if (maps != NULL)
+		found = search_maps(pid, maps, mapping, &library_loaded);
+	int error = maps == NULL || ferror(maps) ? errno : 0;
+	if (maps != NULL)
+		fclose(maps);
 	if (found)
 		return true;
-	if (error != 0)
+	if (error == ENOENT || error == ESRCH)
+		why_set(why, "process %d: there is no such process", (int)pid);
+	else if (error != 0)
 		why_set(why, "process %d: cannot read its memory map: %s", (int)pid,
 		        refusal(error));
-	else if (shim_loaded)
+	else if (library_loaded)
 		why_set(why,
-		        "process %d: libabshim.so is loaded but has no record file (its record "
-		        "is in memory only, or ABSHIM_MATCH leaves this process alone)",
+		        "process %d: libabshim.so is loaded but has no record file (its "
+		        "record is in memory only, or ABSHIM_MATCH leaves it alone)",
 		        (int)pid);
 	else
 		why_set(why, "process %d: runs without libabshim.so, so there is nothing to report",
