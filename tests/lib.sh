@@ -11,8 +11,8 @@ library=$BUILD/libabshim.so
 root= # of the system that programs come from
 [ -z "$EMULATOR" ] || root=$PWD/build/sysroot-$ARCH
 seconds=60     # the limit of every command
-preload_first= # libraries to preload besides, before the library
-preload_last=  # and after it
+preload_first= # another library to preload, before ours
+preload_last=  # and one after it
 servers=       # process ids that must not outlive the story
 
 scratch=$(mktemp -d)
@@ -78,23 +78,19 @@ run() {
 
 # plain [NAME=VALUE...] COMMAND...: without the library.
 plain() {
-	run "$(colons $preload_first $preload_last)" "$@"
+	run "$preload_first $preload_last" "$@"
 }
 
 # shimmed [NAME=VALUE...] COMMAND...: with it.
 shimmed() {
-	run "$(colons $preload_first "$library" $preload_last)" "$@"
+	run "${preload_first:+$preload_first:}$library${preload_last:+:$preload_last}" "$@"
 }
 
-colons() {
-	(IFS=: && echo "$*")
-}
-
-# start plain|shimmed [NAME=VALUE...] COMMAND...: in the background, as process $server, with
+# start plain|shimmed|exec [NAME=VALUE...] COMMAND...: in the background, as process $server, with
 # standard output and error in the file $server_log.
 start() {
 	server_log=$scratch/server.log
-	(limit=exec && "$@") >"$server_log" 2>&1 &
+	(limit="exec" && "$@") >"$server_log" 2>&1 &
 	server=$!
 	servers="$servers $server"
 }
@@ -115,6 +111,7 @@ is_running() {
 }
 
 # end_server SIGNAL: sets $status to the exit status of $server.
+# shellcheck disable=SC2034
 end_server() {
 	kill "-$1" "$server" || fail "the server has gone before SIG$1" "$server_log"
 	tries=600

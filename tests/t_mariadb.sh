@@ -1,0 +1,116 @@
+#!/bin/sh
+# A MariaDB server under load does as without the library: the same tables come out and it ends the
+# same way; and there is a report after SIGTERM, after SIGKILL and while it runs.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+need jq sysbench mariadb mariadb-admin mariadb-install-db mysqlslap
+find_program mariadbd
+
+transactions=300 updates=4000 selects=8000
+[ -z "$EMULATOR" ] || transactions=60 updates=1000 selects=2000
+user=$(id -un)
+socket=$scratch/socket
+
+# serve MARIADBD DATA exec|plain|shimmed [NAME=VALUE...]. What is said about memory and files keeps an
+# emulated server within bounds.
+serve() {
+	mariadbd=$1 data=$2
+	shift 2
+	find_port
+	start "$@" "$mariadbd" --no-defaults --user="$user" --datadir="$data" --socket="$socket" \
+		--pid-file="$scratch/pid" --port="$port" --bind-address=127.0.0.1 --skip-log-bin \
+		--innodb-buffer-pool-size=32M --innodb-buffer-pool-size-max=64M \
+		--innodb-use-native-aio=0 --innodb-flush-log-at-trx-commit=0
+	await mariadb-admin --no-defaults -uroot -S "$socket" ping
+}
+
+sql() {
+	timeout "$seconds" mariadb --no-defaults -uroot -S "$socket" -N -e "$1" ||
+		fail "SQL: $1" "$server_log"
+}
+
+# bench SCRIPT ARGUMENTS...: prints how many queries were answered.
+bench() {
+	timeout "$seconds" sysbench "$@" --db-driver=mysql --mysql-socket="$socket" --rand-seed=7 \
+		--mysql-user=root --mysql-db=sbtest --tables=1 --table-size=2000 \
+		>"$scratch/bench" 2>&1 || fail "sysbench $1" "$scratch/bench" "$server_log"
+	sed -n 's/^ *\(read\|write\|other\|total\): */\1 /p' "$scratch/bench"
+}
+
+# Made once: every server gets a copy.
+prepare_data() {
+	mariadb-install-db --no-defaults --user="$user" --datadir="$scratch/first" --skip-test-db \
+		--auth-root-authentication-method=normal >"$scratch/install" 2>&1 ||
+		fail "mariadb-install-db" "$scratch/install"
+	serve "$(command -v mariadbd)" "$scratch/first" exec
+	sql "create database sbtest; create table sbtest.counter (id int primary key, n int)"
+	sql "insert into sbtest.counter values (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)"
+	bench oltp_read_write prepare
+	end_server TERM
+}
+
+# A load with one right outcome: one thread with known random numbers; then four that increment
+# the same rows; then four that read.
+load() {
+	bench oltp_read_write --threads=1 --time=0 --events=$transactions run
+	sql "checksum table sbtest.sbtest1"
+	timeout "$seconds" mysqlslap --no-defaults -uroot -S "$socket" --create-schema=sbtest \
+		--concurrency=4 --number-of-queries=$updates --delimiter=';' \
+		--query='update counter set n = n + 1 where id < 6; select n from counter' \
+		>"$scratch/bench" 2>&1 || fail "mysqlslap" "$scratch/bench" "$server_log"
+	sql "checksum table sbtest.counter"
+	sql "select sum(n) from sbtest.counter"
+	bench oltp_point_select --threads=4 --time=0 --events=$selects run
+}
+
+# serve_copy plain|shimmed [NAME=VALUE...]
+serve_copy() {
+	rm -rf "$scratch/data"
+	cp -r "$scratch/first" "$scratch/data"
+	forget_records
+	serve "$program" "$scratch/data" "$@"
+}
+
+# Every statement takes several mutexes.
+expect_counted() {
+	expect_figure ".totals.mutex.acquired > $((selects * 5))" true
+	expect_figure .totals.mutex.lost 0
+	expect_figure 'any(.threads[]; .running > 0)' true
+	expect_figure '.process.executable' "$(realpath "$program")"
+}
+
+prepare_data
+serve_copy plain
+load >"$scratch/plain"
+end_server TERM
+expect "without the library: exit status" 0 "$status"
+
+for mutex in glibc yield:30 queue:100; do
+	about="mutex=$mutex"
+	serve_copy shimmed ABSHIM_MUTEX=$mutex ABSHIM_REPORT="$scratch/report"
+	load >"$scratch/shim"
+	expect_same "$about: what the load left" "$scratch/plain" "$scratch/shim"
+	end_server TERM
+	expect "$about: exit status after SIGTERM" 0 "$status"
+	find_record mariadbd
+	expect_counted
+	expect_figure .settings.mutex $mutex
+	expect_figure '"\(.process.state) \(.process.end)"' "ended exit"
+done
+
+about="while it runs"
+serve_copy shimmed ABSHIM_MUTEX=yield:30
+load >"$scratch/shim"
+read_report $server
+expect_counted
+expect_figure .process.state running
+live=$(figure .totals.mutex.acquired)
+
+about="after SIGKILL"
+end_server KILL
+expect "$about: exit status" 137 "$status"
+find_record mariadbd
+expect_counted
+expect_figure '"\(.process.state) \(.process.end)"' "unseen none"
+expect_figure ".totals.mutex.acquired >= $live" true
