@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 need jq
 find_program python3
 
-alone= report=$scratch/report-%p reported=true
+alone="" report=$scratch/report-%p reported=true
 [ -z "$EMULATOR" ] || alone=alone report=none reported=false
 plain "$program" tests/data/locks.py $alone >"$scratch/plain" 2>&1
 expect "without the library: exit status" 5 $?
