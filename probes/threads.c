@@ -127,8 +127,10 @@ static struct record_retired *retired_row(const char *name)
 		        strncmp(retired->name, name, RECORD_NAME_SIZE) == 0)
 			return retired;
 	}
-	if (used + RETIRED_SPARE >= region->capacity && strcmp(name, RECORD_OTHER_NAMES) != 0)
+	if (used + RETIRED_SPARE >= region->capacity && strcmp(name, RECORD_OTHER_NAMES) != 0) {
+		__atomic_store_n(&record_header->retired_rest, 1, __ATOMIC_RELAXED);
 		return retired_row(RECORD_OTHER_NAMES);
+	}
 	uint32_t row = record_claim(REGION_RETIRED);
 	if (row == RECORD_NONE) /* the tmpfs is full: the first row is better than none */
 		return used > 0 ? record_entry(REGION_RETIRED, 0) : NULL;
