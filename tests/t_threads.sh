@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 need jq
 
 short=100000 live=2000
-[ -z "$EMULATOR" ] || short=3000 live=800
+[ -z "$EMULATOR" ] || short=1992 live=400
 rows=300 # of threads in a report: a few running ones, 256 names
 pages=1024 # kB of the record that may be in use after short threads
 
