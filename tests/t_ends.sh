@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 settings="ABSHIM_MUTEX=yield:5"
 ends() {
-	expect "$2" "$BUILD/workloads/ends" "$1"
+	expect_end "$2" "$BUILD/workloads/ends" "$1"
 }
 
 ends return "ended exit 3 1000 reported"

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 children() {
 	lines=$1
 	shift
-	expect "$lines" "$BUILD/workloads/ends_children" "$@"
+	expect_end "$lines" "$BUILD/workloads/ends_children" "$@"
 }
 
 parent="ended exit 3 1000 reported"
