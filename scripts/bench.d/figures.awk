@@ -1,6 +1,8 @@
 # Turns bench_arms' lines into figures: every arm's run is compared with its base run of the same
 # round, and the median of these comparisons is the figure, with its 95 % interval by rank (binomial).
 # Pairs that the rest of the machine disturbed are left out while at least 9 others remain.
+# Rounds named BLOCK.ROUND share servers within a block and so err together: there the median is
+# that of the blocks' medians, and the interval is theirs.
 
 function sort(values, count,    i, j, value)
 {
@@ -63,22 +65,43 @@ function quiet_rounds(arm,    r, quiet)
 	return quiet + 0
 }
 
+# Replaces the values, each of the block in `block`, by the blocks' medians; returns their count.
+function block_medians(values, block, count,    one, first, i, n, blocks)
+{
+	for (i = 1; i <= count; i++) {
+		if (block[i] != block[first] || !first) {
+			if (first)
+				values[++blocks] = median(one, n)
+			first = i
+			n = 0
+			split("", one)
+		}
+		one[++n] = values[i]
+	}
+	values[++blocks] = median(one, n)
+	for (i = blocks + 1; i <= count; i++)
+		delete values[i]
+	return blocks
+}
+
 # Fills figure[clock, ...] for one arm.
-function figure_make(arm, clock,    values, bases, owns, r, count, all, rank)
+function figure_make(arm, clock,    values, block, bases, owns, r, count, units, all, rank)
 {
 	all = quiet_rounds(arm) < 9
 	for (r = 1; r <= rounds; r++) {
 		if (run[arm, order[r], "arm", "disturbed"] != 0 && !all)
 			continue
 		values[++count] = compared(arm, order[r], clock)
+		block[count] = int(order[r])
 		bases[count] = cost(arm, order[r], "base", clock)
 		owns[count] = cost(arm, order[r], "arm", clock)
 	}
-	figure[clock, "value"] = median(values, count)
-	rank = int((count + 1) / 2 - 0.98 * sqrt(count))
+	units = order[1] ~ /\./ ? block_medians(values, block, count) : count
+	figure[clock, "value"] = median(values, units)
+	rank = int((units + 1) / 2 - 0.98 * sqrt(units))
 	rank = rank < 1 ? 1 : rank
 	figure[clock, "low"] = values[rank]
-	figure[clock, "high"] = values[count + 1 - rank]
+	figure[clock, "high"] = values[units + 1 - rank]
 	figure[clock, "base"] = median(bases, count)
 	figure[clock, "arm"] = median(owns, count)
 }
