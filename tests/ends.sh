@@ -8,6 +8,7 @@ failures=0
 settings=  # NAME=VALUE ... for the library
 stderr_to= # a pipe that stderr goes to instead of a file of its own,
 reader=    # and the command that has it as its input
+compare_printed= # "no": reports do not go to stderr
 
 # Under an emulator the kernel cannot execute abshim: the library's own summary is what comes, and
 # takes the report's place in what is expected.
@@ -81,6 +82,7 @@ compare_records() {
 		complain "$what: records differ; wanted, then found:"
 		printf '%s\n--\n%s\n' "$wanted_records" "$found"
 	}
+	[ -z "$compare_printed" ] || return 0
 	echo "$found" | sed -n 's/^[^ ]* [^ ]* [^ ]* \([0-9]*\) .*\(reported\|summarised\).*/\1/p' |
 		sort | uniq -c | while read -r times count; do
 		printed=$(grep -Eac "^  acquired +$(grouped "$count") |: $count acquired," "$scratch/shimmed.err")
