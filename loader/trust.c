@@ -50,8 +50,9 @@ static void note_process(struct trust *trust, const struct model *model)
 		note(trust, "the record lies on a file system that writes to a disk, which can "
 		            "disturb the process: point ABSHIM_DIR to a tmpfs");
 	if (header->flags & RECORD_SECCOMP)
-		note(trust, "a seccomp filter was installed: the report cannot come from the "
-		            "process itself, and system calls cost more");
+		note(trust, "a seccomp filter was installed: since then the yield strategy parks "
+		            "at once, new threads have no name, and the report cannot come from "
+		            "the process itself");
 	if (header->machine != OWN_MACHINE)
 		note(trust,
 		        "recorded on %s, read on another machine: names come from this "
