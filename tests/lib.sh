@@ -133,9 +133,11 @@ find_port() {
 	done
 }
 
-# find_record NAME: sets $record to the only record of a program of that name, and reads it.
+# find_record NAME: sets $record to the only record of a program of that name, which may be a
+# pattern, and reads it.
 find_record() {
-	set -- "$1" "$ABSHIM_DIR/$1".*.abshim
+	# shellcheck disable=SC2086
+	set -- "$1" "$ABSHIM_DIR"/$1.*.abshim
 	if [ $# != 2 ] || [ ! -e "$2" ]; then
 		fail "wanted one record of $1, found: $(ls "$ABSHIM_DIR")"
 	fi
