@@ -254,8 +254,9 @@ void settings_read(char *const *environment, const char *executable)
 	const char *tunables = look_up(environment, "GLIBC_TUNABLES");
 
 	settings.stats = STATS_ON;
-	settings.matches =
-	        match == NULL || glob_matches(match, name != NULL ? name + 1 : executable);
+	/* An empty one is refused below. */
+	settings.matches = match == NULL || *match == '\0' ||
+	                   glob_matches(match, name != NULL ? name + 1 : executable);
 	if (!settings.matches)
 		return;
 	if ((spins != NULL || yields != NULL) && look_up(environment, "ABSHIM_MUTEX") == NULL) {
