@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 need jq make kccachetest
 [ -z "$EMULATOR" ] || skip "what an emulated abshim starts would not be emulated"
 
-make -s install DESTDIR="$scratch/root" PREFIX=/usr/local ARCH="$ARCH" BUILD="$BUILD" \
+make -s -o all install DESTDIR="$scratch/root" PREFIX=/usr/local ARCH="$ARCH" BUILD="$BUILD" \
 	>"$scratch/make" 2>&1 || fail "make install" "$scratch/make"
 bin=$scratch/root/usr/local/bin lib=$scratch/root/usr/local/lib
 expect "installed" "abshim libabshim.so" "$(cd "$scratch/root" && find . -type f -printf '%f\n' | sort | xargs)"
