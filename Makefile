@@ -62,9 +62,12 @@ SHIM_LINK += $(SHIM_MAP:%=-Wl,--version-script=%)
 # Strategies and other parts lie one folder down.
 SHIM_SRC := $(wildcard shim/*.c shim/*/*.c)
 PROBES_SRC := $(wildcard probes/*.c)
+# Test programs have libc's own.
+FREESTANDING := shim/freestanding.c
+FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-patterns)
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
-PROBES_READER ?=
+PROBES_READER ?= probes/clock.c
 LOADER_LIBS := -ldw -lelf -ljansson -lstdc++
 CHECK_SRC := $(wildcard tests/check_*.c)
 CHECK_LIBS := -lcheck -lsubunit -lrt -lm -pthread
@@ -106,6 +109,7 @@ $(BUILD)/pic/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(SHIM_FLAGS) -fPIC -c -o $@ $<
 
+$(call pic,$(FREESTANDING)): private SHIM_FLAGS += $(FREESTANDING_FLAGS)
 $(BUILD)/obj/shim/%.o: private EXTRA := $(filter-out -fvisibility=hidden -fno-plt,$(SHIM_FLAGS))
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -117,7 +121,7 @@ $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
 $(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(BUILD)/links | $(SYSROOT_STAMP)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
 
-$(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(SHIM_SRC) $(PROBES_SRC)) \
+$(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(filter-out $(FREESTANDING),$(SHIM_SRC)) $(PROBES_SRC)) \
 		$(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)

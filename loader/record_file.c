@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "pending.h"
 #include "process.h"
 
 /* Far above what the shim makes: a file that claims more is damaged. */
@@ -200,6 +201,7 @@ static struct record *read_source(const struct source *source, char why[WHY_SIZE
 		return NULL;
 	}
 	terminate_strings(record);
+	pending_settle(record);
 	return record;
 }
 

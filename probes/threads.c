@@ -185,7 +185,8 @@ void record_thread_rename(uint64_t handle, const char *name)
 		struct record_thread *thread = slot_at(slot);
 		if (__atomic_load_n(&thread->tid, __ATOMIC_RELAXED) != 0 &&
 		        thread->handle == handle) {
-			strncpy(thread->name, name, RECORD_NAME_SIZE - 1);
+			memset(thread->name, 0, RECORD_NAME_SIZE);
+			memcpy(thread->name, name, strnlen(name, RECORD_NAME_SIZE - 1));
 			return;
 		}
 	}

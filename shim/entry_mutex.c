@@ -128,15 +128,33 @@ static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, const voi
 	return acquire(mutex, self, site, &no_limit);
 }
 
+/* A free mutex whose kind knows its owner; anything else is left to lock_slow. */
+static __attribute__((noinline)) int lock_checked(
+        pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind)
+{
+	if (mutex_owner(mutex) == self->tid || !mutex_try(mutex, kind))
+		return lock_slow(mutex, site);
+	mutex_own(mutex, self->tid, site);
+	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
+		mutex->__data.__count = 1;
+	counter_add(&self->mutex.acquired, 1);
+	return 0;
+}
+
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	struct record_thread *self = thread_self;
 	int kind = mutex_kind(mutex);
-	if (__builtin_expect(self != NULL && mutex_is_plain_normal(kind), 1) &&
-	        __builtin_expect(mutex_try(mutex, kind), 1)) {
-		mutex_own(mutex, self->tid, CALL_SITE);
-		counter_add(&self->mutex.acquired, 1);
-		return 0;
+	if (__builtin_expect(self != NULL, 1)) {
+		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
+			if (__builtin_expect(mutex_try(mutex, kind), 1)) {
+				mutex_own(mutex, self->tid, CALL_SITE);
+				counter_add(&self->mutex.acquired, 1);
+				return 0;
+			}
+		} else if (mutex_is_plain(kind)) {
+			return lock_checked(mutex, CALL_SITE, self, kind);
+		}
 	}
 	return lock_slow(mutex, CALL_SITE);
 }
@@ -200,14 +218,31 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
 	return mutex_release(mutex, kind) ? wake(mutex, self, kind) : 0;
 }
 
+/* A mutex whose kind knows its owner, released for good by it; anything else is left to
+ * unlock_slow. */
+static __attribute__((noinline)) int unlock_checked(
+        pthread_mutex_t *mutex, struct record_thread *self, int kind)
+{
+	if (mutex_owner(mutex) != self->tid || mutex->__data.__count > 1)
+		return unlock_slow(mutex);
+	mutex->__data.__count = 0;
+	if (__builtin_expect(mutex_release(mutex, kind), 0))
+		return wake(mutex, self, kind);
+	return 0;
+}
+
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	struct record_thread *self = thread_self;
 	int kind = mutex_kind(mutex);
-	if (__builtin_expect(self != NULL && mutex_is_plain_normal(kind), 1)) {
-		if (__builtin_expect(mutex_release(mutex, kind), 0))
-			return wake(mutex, self, kind);
-		return 0;
+	if (__builtin_expect(self != NULL, 1)) {
+		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
+			if (__builtin_expect(mutex_release(mutex, kind), 0))
+				return wake(mutex, self, kind);
+			return 0;
+		}
+		if (mutex_is_plain(kind))
+			return unlock_checked(mutex, self, kind);
 	}
 	return unlock_slow(mutex);
 }

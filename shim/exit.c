@@ -13,6 +13,7 @@
 #include "probes/record_map.h"
 #include "probes/sys.h"
 #include "probes/threads.h"
+#include "real.h"
 #include "reporter.h"
 #include "settings.h"
 #include "signals.h"
@@ -21,10 +22,6 @@
 #include "totals.h"
 
 #define OTHER_PATIENCE_MS 30000 /* more than the reporter takes */
-
-/* What at_quick_exit calls; that one itself is in a static part of libc. Handlers get their
- * argument and the exit status, as those of __cxa_atexit. */
-int __cxa_at_quick_exit(void (*handler)(void *), void *dso_handle);
 
 /* Process ids: a forked child inherits the words but has an end of its own. */
 static int claimed_by, finished_by;
@@ -199,6 +196,7 @@ void exit_watch(void)
 {
 	origin_remember();
 	/* The first one registered is the last one called. */
-	on_exit(at_exit, NULL);
-	__cxa_at_quick_exit((void (*)(void *))(uintptr_t)at_quick_exit_status, NULL);
+	real_functions.on_exit(at_exit, NULL);
+	/* Handlers get their argument and the exit status, as those of __cxa_atexit. */
+	real_functions.__cxa_at_quick_exit((void (*)(void *))(uintptr_t)at_quick_exit_status, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "real.h"
@@ -23,6 +24,14 @@ enum mutex_kind {
 	KIND_ELISION = 256,
 	KIND_NO_ELISION = 512, /* set by pthread_mutexattr_settype(PTHREAD_MUTEX_NORMAL) */
 };
+
+_Static_assert(offsetof(pthread_mutex_t, __data.__lock) == 0 &&
+                       offsetof(pthread_mutex_t, __data.__count) == 4 &&
+                       offsetof(pthread_mutex_t, __data.__owner) == 8 &&
+                       offsetof(pthread_mutex_t, __data.__nusers) == 12 &&
+                       offsetof(pthread_mutex_t, __data.__kind) == 16 &&
+                       offsetof(pthread_mutex_t, __data.__list) == 24,
+        "the mutex words of glibc on 64-bit machines");
 
 static inline int mutex_kind(const pthread_mutex_t *mutex)
 {

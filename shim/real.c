@@ -1,12 +1,15 @@
 /*
- * Finds the functions behind ours by reading the loaded objects' symbol tables. dlsym would do, but
- * moved between libraries (libdl until glibc 2.33), may allocate, and takes the loader's lock.
+ * Finds the functions behind ours by reading the loaded objects' symbol tables, through the list
+ * that the loader keeps for debuggers. dlsym would do, but moved between libraries (libdl until
+ * glibc 2.33), may allocate, takes the loader's lock, and a program may have replaced it.
  */
 #include "real.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+
+#include "probes/clock.h"
 
 struct real_functions real_functions;
 
@@ -37,6 +40,10 @@ static const struct wanted wanted[] = {
 #undef ENTRY
 	{ "pthread_key_create", (void **)&real_functions.pthread_key_create, false },
 	{ "pthread_setspecific", (void **)&real_functions.pthread_setspecific, false },
+	{ "on_exit", (void **)&real_functions.on_exit, false },
+	{ "__register_atfork", (void **)&real_functions.__register_atfork, false },
+	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false },
+	{ "clock_gettime", (void **)&real_functions.clock_gettime, false },
 	{ "__libc_single_threaded", &copied_single_threaded, true },
 };
 
@@ -48,17 +55,13 @@ static const void *dynamic_pointer(uintptr_t base, ElfW(Addr) value)
 	return (const void *)(value < base ? base + value : value);
 }
 
-static bool object_read(struct object *object, const struct dl_phdr_info *info)
+static bool object_read(struct object *object, const struct link_map *map)
 {
-	const ElfW(Dyn) *dynamic = NULL;
 	memset(object, 0, sizeof(*object));
-	object->base = info->dlpi_addr;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			dynamic = (const ElfW(Dyn) *)(object->base + info->dlpi_phdr[i].p_vaddr);
-	if (dynamic == NULL || strstr(info->dlpi_name, "linux-vdso") != NULL)
+	object->base = map->l_addr;
+	if (map->l_ld == NULL || strstr(map->l_name, "linux-vdso") != NULL)
 		return false;
-	for (; dynamic->d_tag != DT_NULL; dynamic++) {
+	for (const ElfW(Dyn) *dynamic = map->l_ld; dynamic->d_tag != DT_NULL; dynamic++) {
 		const void *pointer = dynamic_pointer(object->base, dynamic->d_un.d_ptr);
 		if (dynamic->d_tag == DT_SYMTAB)
 			object->symbols = pointer;
@@ -119,39 +122,44 @@ static void *object_find(const struct object *object, const char *name)
 	}
 }
 
-static bool holds_us(const struct dl_phdr_info *info)
+/* This library's own dynamic section. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
+/* Weak, so that the link needs no more than libc: the loader that defines it is always there. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+static bool is_us(const struct link_map *map)
 {
-	uintptr_t here = (uintptr_t)&real_functions;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type == PT_LOAD &&
-		        here - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
-			return true;
-	}
-	return false;
+	return map->l_ld == _DYNAMIC;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *passed_us)
+const char *real_own_path(void)
 {
-	struct object object;
-	(void)size;
-	bool after = *(bool *)passed_us;
-	if (holds_us(info)) {
-		*(bool *)passed_us = true;
-		return 0;
-	}
-	if (!object_read(&object, info))
-		return 0;
+	for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next)
+		if (is_us(map))
+			return map->l_name;
+	return "";
+}
+
+static void find_in(const struct object *object, bool after_us)
+{
 	for (size_t i = 0; i < WANTED; i++)
-		if (*wanted[i].where == NULL && (after || wanted[i].anywhere))
-			*wanted[i].where = object_find(&object, wanted[i].name);
-	return 0;
+		if (*wanted[i].where == NULL && (after_us || wanted[i].anywhere))
+			*wanted[i].where = object_find(object, wanted[i].name);
 }
 
 void real_resolve(void)
 {
-	bool passed_us = false;
-	dl_iterate_phdr(visit, &passed_us);
+	bool after_us = false;
+	for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
+		struct object object;
+		if (is_us(map))
+			after_us = true;
+		else if (object_read(&object, map))
+			find_in(&object, after_us);
+	}
 	if (copied_single_threaded != NULL)
 		real_single_threaded = copied_single_threaded;
+	if (real_functions.clock_gettime != NULL)
+		clock_source = real_functions.clock_gettime;
 }

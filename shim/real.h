@@ -6,6 +6,7 @@
 #define SHIM_REAL_H
 
 #include <pthread.h>
+#include <time.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -15,12 +16,25 @@
 pid_t _Fork(void);
 int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags);
 
+/* What libc's static parts make of pthread_atfork and at_quick_exit. */
+int __register_atfork(
+        void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso_handle);
+int __cxa_at_quick_exit(void (*handler)(void *), void *dso_handle);
+
+/*
+ * What is called here is never what the program itself brought along: its sanitizer's interceptors,
+ * say, may not be ready before main.
+ */
 struct real_functions {
 #define ENTRY(name, since) __typeof__(name) *name;
 #include "entry_points.def"
 #undef ENTRY
 	__typeof__(pthread_key_create) *pthread_key_create;
 	__typeof__(pthread_setspecific) *pthread_setspecific;
+	__typeof__(on_exit) *on_exit;
+	__typeof__(clock_gettime) *clock_gettime;
+	__typeof__(__register_atfork) *__register_atfork;
+	__typeof__(__cxa_at_quick_exit) *__cxa_at_quick_exit;
 };
 
 extern struct real_functions real_functions __attribute__((visibility("hidden")));
@@ -32,6 +46,9 @@ extern const char *real_single_threaded __attribute__((visibility("hidden")));
 /* Finds whatever has not been found yet; cheap when nothing is missing. Takes no lock of the
  * program and allocates nothing, so it may run inside the first call of any entry point. */
 void real_resolve(void);
+
+/* The path by which the loader found this library; empty when it is part of the program. */
+const char *real_own_path(void);
 
 /* The same, but only when thread functions are missing: libc before 2.34 gets them when a program
  * loads libpthread later. */

@@ -4,7 +4,6 @@
 #include "start.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <sched.h>
 #include <string.h>
 
@@ -23,10 +22,6 @@ static unsigned era;
 static char executable[RECORD_PATH_SIZE];
 static char library[RECORD_PATH_SIZE];
 static char start_directory[RECORD_PATH_SIZE];
-
-/* libc's pthread_atfork, which programs get from a static part of libc. */
-int __register_atfork(
-        void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso_handle);
 
 bool start_has_record(void)
 {
@@ -58,21 +53,11 @@ bool start_absolute(char *path, size_t size, const char *name)
 	return true;
 }
 
-static int find_library(struct dl_phdr_info *info, size_t size, void *unused)
+static void find_library(void)
 {
-	uintptr_t here = (uintptr_t)&record_made;
-	(void)size, (void)unused;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type != PT_LOAD ||
-		        here - info->dlpi_addr - segment->p_vaddr >= segment->p_memsz)
-			continue;
-		const char *name = *info->dlpi_name != '\0' ? info->dlpi_name : executable;
-		if (!start_absolute(library, sizeof(library), name))
-			library[0] = '\0';
-		return 1;
-	}
-	return 0;
+	const char *path = real_own_path();
+	if (!start_absolute(library, sizeof(library), *path != '\0' ? path : executable))
+		library[0] = '\0';
 }
 
 /* Field 22 of /proc/self/stat, counted from behind the command's closing parenthesis. */
@@ -176,9 +161,9 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	real_resolve();
 	if (!settings.matches)
 		return;
-	dl_iterate_phdr(find_library, NULL);
+	find_library();
 	make_record(0, true);
 	thread_watch_ends();
 	exit_watch();
-	__register_atfork(NULL, NULL, start_forked, NULL);
+	real_functions.__register_atfork(NULL, NULL, start_forked, NULL);
 }

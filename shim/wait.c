@@ -119,6 +119,8 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 {
 	if (control()->stats == STATS_OFF)
 		return acquire_contended(mutex, self, site, limit);
+	/* First the clock: a holder that has just taken the word has time to sign the mutex. */
+	uint64_t started_ns = clock_monotonic_ns();
 	struct wait_event event = {
 		.lock = (uint64_t)(uintptr_t)mutex,
 		.kind = (uint32_t)mutex_kind(mutex),
@@ -126,7 +128,6 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		.holder_site = mutex_site(mutex),
 		.site = (uint64_t)(uintptr_t)site,
 	};
-	uint64_t started_ns = clock_monotonic_ns();
 	struct record_pending pending = record_wait_begin(self, &event);
 	int result = acquire_contended(mutex, self, site, limit);
 	uint64_t wait_ns = clock_monotonic_ns() - started_ns;

@@ -175,6 +175,30 @@ START_TEST(sites_and_blame_are_merged_over_locks)
 }
 END_TEST
 
+START_TEST(pending_waits_are_settled)
+{
+	struct record_thread *holder = synthetic_thread(&made, 7, "holder");
+	struct record_thread *waiter = synthetic_thread(&made, 8, "waiter");
+	holder->mutex.acquired = 1;
+	waiter->mutex = (struct mutex_counters){ .acquired = 3, .contended = 3 };
+	synthetic_lock(&made, 0x1000, synthetic_wait(2, 100, 60));
+	synthetic_site(&made, 0x2000, 0, synthetic_wait(2, 100, 60));
+	waiter->pending = (struct record_pending){
+		.lock = 1, .site = 1, .blame = 9, .holder_tid = 7, .wait_ns = 500
+	};
+	build();
+	ck_assert_uint_eq(model->locks[0].lock.wait.waits, 3);
+	ck_assert_uint_eq(model->locks[0].lock.wait.wait_ns_total, 600);
+	ck_assert_uint_eq(model->locks[0].lock.wait.wait_ns_max, 500);
+	ck_assert_uint_eq(model->locks[0].lock.wait.histogram[8], 1);
+	ck_assert_uint_eq(model->sites[0].wait.waits, 3);
+	ck_assert_uint_eq(model->blame_count, 0); /* a blame that is not in the record */
+	for (size_t i = 0; i < model->thread_count; i++)
+		ck_assert_uint_eq(model->threads[i].caused.wait_ns_total,
+		        model->threads[i].tid == 7 ? 500 : 0);
+}
+END_TEST
+
 START_TEST(json_is_exact)
 {
 	add_threads();
@@ -418,6 +442,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, threads_are_added_up_and_merged_by_name);
 	tcase_add_test(tcase, sites_and_blame_are_merged_over_locks);
+	tcase_add_test(tcase, pending_waits_are_settled);
 	tcase_add_test(tcase, json_is_exact);
 	tcase_add_test(tcase, text_is_for_people);
 	tcase_add_test(tcase, doubts_come_first);
