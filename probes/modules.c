@@ -115,17 +115,16 @@ static uint32_t module_at(uint64_t address)
 
 uint32_t record_module_of(uint64_t address)
 {
-	static uint64_t refreshed_ns;
+	static uint64_t refreshed_ns; /* when the table was last complete */
 	uint32_t module = module_at(address);
-	uint64_t last = __atomic_load_n(&refreshed_ns, __ATOMIC_RELAXED);
-	uint64_t now = clock_monotonic_ns();
-	bool empty = record_header->regions[REGION_MODULES].used == 0;
-	if (module != 0 || (!empty && now - last < REFRESH_NS))
+	if (module != 0)
 		return module;
-	/* One thread reads; the others make do with what is there. */
-	if (!__atomic_compare_exchange_n(
-	            &refreshed_ns, &last, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	/* A time before this record began is that of the parent's. */
+	uint64_t last = __atomic_load_n(&refreshed_ns, __ATOMIC_RELAXED);
+	if (last > record_header->start_ns && clock_monotonic_ns() - last < REFRESH_NS)
 		return 0;
+	/* Several threads may read at the same time: a row that is there twice does no harm. */
 	record_modules_refresh();
+	__atomic_store_n(&refreshed_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
 	return module_at(address);
 }
