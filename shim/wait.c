@@ -114,20 +114,27 @@ static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self,
 	return result;
 }
 
+/* Finds neither while the holder is about to sign the mutex, or has just struck its name out. */
+static void read_holder(const pthread_mutex_t *mutex, struct wait_event *event)
+{
+	event->holder_tid = mutex_owner(mutex);
+	event->holder_site = mutex_site(mutex);
+}
+
 int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
         const struct wait_limit *limit)
 {
 	if (control()->stats == STATS_OFF)
 		return acquire_contended(mutex, self, site, limit);
-	/* First the clock: a holder that has just taken the word has time to sign the mutex. */
-	uint64_t started_ns = clock_monotonic_ns();
 	struct wait_event event = {
 		.lock = (uint64_t)(uintptr_t)mutex,
 		.kind = (uint32_t)mutex_kind(mutex),
-		.holder_tid = mutex_owner(mutex),
-		.holder_site = mutex_site(mutex),
 		.site = (uint64_t)(uintptr_t)site,
 	};
+	read_holder(mutex, &event);
+	uint64_t started_ns = clock_monotonic_ns();
+	if (event.holder_site == 0)
+		read_holder(mutex, &event);
 	struct record_pending pending = record_wait_begin(self, &event);
 	int result = acquire_contended(mutex, self, site, limit);
 	uint64_t wait_ns = clock_monotonic_ns() - started_ns;
