@@ -138,16 +138,21 @@ static uint32_t find_or_insert(const struct table *table, const struct table_key
 	return RECORD_NONE;
 }
 
-static uint32_t find_blame(const struct wait_event *event, uint32_t site)
+void record_wait_blame(struct record_pending *pending, uint32_t holder_tid, uint64_t holder_site)
 {
-	uint64_t holder = event->holder_site != 0 ? event->holder_site : RECORD_HOLDER_UNKNOWN;
-	return find_or_insert(&blame_table, &(struct table_key){ holder, site }, true);
+	uint64_t holder = holder_site != 0 ? holder_site : RECORD_HOLDER_UNKNOWN;
+	pending->holder_tid = holder_tid;
+	if (pending->site == 0)
+		return;
+	pending->blame = find_or_insert(&blame_table,
+	                         &(struct table_key){ holder, pending->site - 1 }, true) +
+	                 1;
 }
 
 struct record_pending record_wait_begin(struct record_thread *self, const struct wait_event *event)
 {
 	/* RECORD_NONE + 1 is 0, which stands for lost. */
-	struct record_pending pending = { .holder_tid = event->holder_tid };
+	struct record_pending pending = { .lock = 0 };
 	record_wait_flush(self);
 	uint32_t lock =
 	        find_or_insert(&lock_table, &(struct table_key){ event->lock, event->kind }, true);
@@ -158,7 +163,6 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 	if (site == RECORD_NONE)
 		return pending;
 	pending.site = site + 1;
-	pending.blame = find_blame(event, site) + 1;
 	struct record_lock *entry = record_entry(REGION_LOCKS, lock);
 	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0)
 		__atomic_store_n(&entry->first_site, site + 1, __ATOMIC_RELAXED);

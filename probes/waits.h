@@ -10,25 +10,26 @@
 
 /* One contended wait, as it begins. */
 struct wait_event {
-	uint64_t lock;        /* address of the mutex */
-	uint32_t kind;        /* its __kind word */
-	uint32_t holder_tid;  /* who held it when the wait began; 0 unknown */
-	uint64_t site;        /* return address of the call that waited */
-	uint64_t holder_site; /* return address of the call that had acquired it; 0 unknown */
+	uint64_t lock; /* address of the mutex */
+	uint64_t site; /* return address of the call that waits */
+	uint32_t kind; /* the mutex's __kind word */
 };
 
 /*
- * Three steps, so that little is done while the lock is held. All are safe in any thread at any
+ * Four steps, so that little is done while the lock is held. All are safe in any thread at any
  * time; none takes a lock.
  *
  * begin: before the wait. Adds what an earlier wait of the thread left pending, and finds the
- * entries of the coming one. Returns what record_wait_end() wants.
+ * entries of the coming one. Returns what the next steps want.
+ * blame: before the wait. Who holds the lock (kernel thread id), and the return address of the call
+ * that acquired it; 0 each where unknown.
  * end: right after the wait, which took wait_ns. Notes it as pending; false, having counted the
  * loss in the header, when a table was full.
  * flush: any time later, best when the lock is held no more. Adds the pending wait to the tables
  * and charges its holder.
  */
 struct record_pending record_wait_begin(struct record_thread *self, const struct wait_event *event);
+void record_wait_blame(struct record_pending *pending, uint32_t holder_tid, uint64_t holder_site);
 bool record_wait_end(
         struct record_thread *self, const struct record_pending *pending, uint64_t wait_ns);
 void record_wait_flush(struct record_thread *self);

@@ -114,11 +114,16 @@ static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self,
 	return result;
 }
 
-/* Finds neither while the holder is about to sign the mutex, or has just struck its name out. */
-static void read_holder(const pthread_mutex_t *mutex, struct wait_event *event)
+/* Blames the holder. It is not known while it is about to sign the mutex or has just struck its
+ * name out: a second look, some work later, mostly finds it. */
+static void blame_holder(struct record_pending *pending, const pthread_mutex_t *mutex,
+        uint32_t first_owner, uint64_t first_site)
 {
-	event->holder_tid = mutex_owner(mutex);
-	event->holder_site = mutex_site(mutex);
+	if (first_site == 0) {
+		first_owner = mutex_owner(mutex);
+		first_site = mutex_site(mutex);
+	}
+	record_wait_blame(pending, first_owner, first_site);
 }
 
 int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
@@ -126,16 +131,16 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 {
 	if (control()->stats == STATS_OFF)
 		return acquire_contended(mutex, self, site, limit);
+	uint32_t owner = mutex_owner(mutex);
+	uint64_t owner_site = mutex_site(mutex);
 	struct wait_event event = {
 		.lock = (uint64_t)(uintptr_t)mutex,
 		.kind = (uint32_t)mutex_kind(mutex),
 		.site = (uint64_t)(uintptr_t)site,
 	};
-	read_holder(mutex, &event);
 	uint64_t started_ns = clock_monotonic_ns();
-	if (event.holder_site == 0)
-		read_holder(mutex, &event);
 	struct record_pending pending = record_wait_begin(self, &event);
+	blame_holder(&pending, mutex, owner, owner_site);
 	int result = acquire_contended(mutex, self, site, limit);
 	uint64_t wait_ns = clock_monotonic_ns() - started_ns;
 	count_wait(self, wait_ns, result);
