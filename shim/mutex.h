@@ -59,7 +59,7 @@ static inline bool mutex_is_shared(int kind)
 /* While the process has one thread, a private lock needs no atomic operation: as in libc. */
 static inline bool mutex_alone(int kind)
 {
-	return __builtin_expect(*real_single_threaded != 0, 0) && !mutex_is_shared(kind);
+	return *real_single_threaded != 0 && !mutex_is_shared(kind);
 }
 
 /* Takes a free word. */
