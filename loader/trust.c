@@ -41,7 +41,7 @@ static void note_process(struct trust *trust, const struct model *model)
 		note(trust, "the end was not seen (a kill, a crash or a raw system call): what was "
 		            "counted until then is all here");
 	if (model->record->control.stats == STATS_OFF)
-		note(trust, "ABSHIM_STATS=off: nothing is counted");
+		note(trust, "ABSHIM_STATS=off: waits are neither counted nor timed");
 	if (header->flags & RECORD_FORKED)
 		note(trust, "a forked child: counting began at the fork");
 	if (header->flags & RECORD_IN_MEMORY)
