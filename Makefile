@@ -79,8 +79,11 @@ LIBRARY := $(BUILD)/libabshim.so
 COMMAND := $(BUILD)/abshim
 CHECKS := $(CHECK_SRC:tests/%.c=$(BUILD)/tests/%)
 LOADER_CHECKS := $(filter $(BUILD)/tests/check_loader_%,$(CHECKS))
-SHIM_CHECKS := $(filter-out $(LOADER_CHECKS),$(CHECKS))
+PLAIN_CHECKS := $(filter $(BUILD)/tests/check_conformance,$(CHECKS))
+SHIM_CHECKS := $(filter-out $(LOADER_CHECKS) $(PLAIN_CHECKS),$(CHECKS))
 WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.c))
+# A program of several files is a folder.
+CONFORM := $(BUILD)/workloads/conform
 WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
@@ -90,7 +93,7 @@ PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/
 
 all: $(LIBRARY) $(COMMAND)
 
-tests: all $(CHECKS) $(WORKLOADS) $(WORKLOADS_CXX) $(PRELOADS)
+tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS)
 
 # $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
 # depends on it is made again after a change of flags or of the list of sources.
@@ -131,6 +134,15 @@ $(LOADER_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o \
 		$(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
+
+# What runs libabshim.so in other programs needs nothing of it.
+$(PLAIN_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/links | $(SYSROOT_STAMP)
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
+
+$(CONFORM): $(wildcard tests/workloads/conform/*.[ch]) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(C_FLAGS) $(LDFLAGS) -pthread -o $@ $(filter %.c,$^) -ldl
 
 $(WORKLOADS): $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
