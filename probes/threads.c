@@ -29,6 +29,11 @@ static struct record_thread *slot_at(uint32_t slot)
 	return record_entry(REGION_THREADS, slot);
 }
 
+static uint32_t slot_tid(uint32_t slot)
+{
+	return __atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED);
+}
+
 static uint32_t slots_used(void)
 {
 	return __atomic_load_n(&record_header->regions[REGION_THREADS].used, __ATOMIC_ACQUIRE);
@@ -38,10 +43,10 @@ struct record_thread *record_thread_find(uint32_t tid)
 {
 	uint32_t hint = __atomic_load_n(&slot_hints[tid % HINTS], __ATOMIC_RELAXED);
 	uint32_t used = slots_used();
-	if (hint != 0 && hint <= used && slot_at(hint - 1)->tid == tid)
+	if (hint != 0 && hint <= used && slot_tid(hint - 1) == tid)
 		return slot_at(hint - 1);
 	for (uint32_t slot = 0; tid != 0 && slot < used; slot++)
-		if (__atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED) == tid)
+		if (slot_tid(slot) == tid)
 			return slot_at(slot);
 	return NULL;
 }
@@ -64,9 +69,22 @@ static uint32_t find_free_slot(uint32_t tid)
 	uint32_t used = slots_used();
 	for (uint32_t slot = 0; slot < used && __atomic_load_n(&free_slots, __ATOMIC_RELAXED) != 0;
 	        slot++)
-		if (slot_at(slot)->tid == 0 && take_slot(slot, tid))
+		if (slot_tid(slot) == 0 && take_slot(slot, tid))
 			return slot;
 	return RECORD_NONE;
+}
+
+/* A slot that was never used; until it is taken, another thread's search may find it first. */
+static uint32_t add_slot(uint32_t tid)
+{
+	uint32_t slot;
+	do {
+		slot = record_claim(REGION_THREADS);
+		if (slot == RECORD_NONE)
+			return RECORD_NONE;
+		__atomic_fetch_add(&free_slots, 1, __ATOMIC_RELAXED);
+	} while (!take_slot(slot, tid));
+	return slot;
 }
 
 /* Threads that ended without the shim's notice (a raw exit system call, locks taken after the last
@@ -78,7 +96,7 @@ static void retire_dead_threads(void)
 	int pid = sys_getpid();
 	uint32_t used = slots_used();
 	for (uint32_t slot = 0; slot < used; slot++) {
-		uint32_t tid = __atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED);
+		uint32_t tid = slot_tid(slot);
 		if (tid != 0 && sys_failed(sys_call3(SYS_tgkill, pid, tid, 0)))
 			record_thread_retire(slot_at(slot));
 	}
@@ -91,7 +109,7 @@ struct record_thread *record_thread_claim(uint32_t tid)
 		record_thread_retire(thread);
 	uint32_t slot = find_free_slot(tid);
 	if (slot == RECORD_NONE) {
-		slot = record_claim(REGION_THREADS);
+		slot = add_slot(tid);
 		if (slot == RECORD_NONE) {
 			retire_dead_threads();
 			slot = find_free_slot(tid);
@@ -216,6 +234,6 @@ void record_thread_names(void)
 	if (record_filtered())
 		return;
 	for (uint32_t slot = 0; slot < used; slot++)
-		if (__atomic_load_n(&slot_at(slot)->tid, __ATOMIC_RELAXED) != 0)
+		if (slot_tid(slot) != 0)
 			read_name(slot_at(slot));
 }

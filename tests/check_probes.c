@@ -77,14 +77,18 @@ START_TEST(waits_add_up)
 }
 END_TEST
 
-/* Runs the function in four threads at once, each with its number. */
+/* Runs the function in four threads at once, each with its number. They return a complaint or NULL.
+ */
 static void in_four_threads(void *(*function)(void *number))
 {
 	pthread_t threads[4];
 	for (uintptr_t i = 0; i < 4; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, function, (void *)i), 0);
-	for (int i = 0; i < 4; i++)
-		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		void *complaint;
+		ck_assert_int_eq(pthread_join(threads[i], &complaint), 0);
+		ck_assert_msg(complaint == NULL, "%s", (const char *)complaint);
+	}
 }
 
 static uint64_t shared_sum, shared_greatest;
@@ -285,14 +289,10 @@ START_TEST(tables_filled_at_the_same_time_are_exact)
 		ck_assert_uint_eq(waits, 4 * LOCK_ROUNDS);
 	}
 	uint64_t site_waits = 0, blamed = 0;
-	for (uint32_t i = 0; i < used(REGION_SITES); i++) {
-		const struct record_site *site = record_entry(REGION_SITES, i);
-		site_waits += site->wait.waits;
-	}
-	for (uint32_t i = 0; i < used(REGION_BLAME); i++) {
-		const struct record_blame *blame = record_entry(REGION_BLAME, i);
-		blamed += blame->waits;
-	}
+	for (uint32_t i = 0; i < used(REGION_SITES); i++)
+		site_waits += ((struct record_site *)record_entry(REGION_SITES, i))->wait.waits;
+	for (uint32_t i = 0; i < used(REGION_BLAME); i++)
+		blamed += ((struct record_blame *)record_entry(REGION_BLAME, i))->waits;
 	ck_assert_uint_eq(site_waits, 4 * SHARED_LOCKS * LOCK_ROUNDS);
 	ck_assert_uint_eq(blamed, site_waits);
 	ck_assert_uint_eq(record_header->lost_waits, 0);
@@ -303,7 +303,7 @@ START_TEST(slot_is_given_back_and_used_again)
 {
 	prctl(PR_SET_NAME, "first");
 	struct record_thread *thread = record_thread_claim(NO_TID);
-	uint32_t slot = thread->slot;
+	const uint32_t slot = thread->slot;
 	ck_assert_str_eq(thread->name, "first");
 	ck_assert_uint_eq(thread->handle, (uint64_t)pthread_self());
 	ck_assert_ptr_eq(record_thread_find(NO_TID), thread);
@@ -372,15 +372,22 @@ START_TEST(names_beyond_the_table_are_merged)
 }
 END_TEST
 
+#define SHORT_THREADS 2000
+
+/* Several slots at a time, so that new ones are wanted while others come free. */
 static void *claim_and_retire(void *number)
 {
-	for (uint32_t i = 0; i < 2000; i++) {
-		uint32_t tid = NO_TID + (uint32_t)(uintptr_t)number * 2000 + i;
-		struct record_thread *thread = record_thread_claim(tid);
-		if (thread == NULL)
-			break;
-		counter_add(&thread->mutex.acquired, i);
-		record_thread_retire(thread);
+	struct record_thread *held[8] = { NULL };
+	for (uint32_t i = 0; i < SHORT_THREADS + 8; i++) {
+		struct record_thread **place = &held[i % 8];
+		uint32_t tid = NO_TID + (uint32_t)(uintptr_t)number * SHORT_THREADS + i;
+		if (*place != NULL && __atomic_load_n(&(*place)->tid, __ATOMIC_RELAXED) != tid - 8)
+			return "two threads have one slot";
+		if (*place != NULL)
+			record_thread_retire(*place);
+		*place = i < SHORT_THREADS ? record_thread_claim(tid) : NULL;
+		if (*place != NULL)
+			counter_add(&(*place)->mutex.acquired, i);
 	}
 	return NULL;
 }
@@ -388,10 +395,11 @@ static void *claim_and_retire(void *number)
 START_TEST(thousands_of_short_threads_leave_exact_totals)
 {
 	in_four_threads(claim_and_retire);
-	ck_assert_uint_eq(totals_read().mutex.acquired, 4 * (1999 * 2000 / 2));
-	ck_assert_uint_eq(totals_read().threads_ended, 4 * 2000);
+	ck_assert_uint_eq(
+	        totals_read().mutex.acquired, 4 * (SHORT_THREADS - 1) * (SHORT_THREADS / 2));
+	ck_assert_uint_eq(totals_read().threads_ended, 4 * SHORT_THREADS);
 	ck_assert_uint_eq(record_header->threads_lost, 0);
-	ck_assert_uint_lt(used(REGION_THREADS), 100);
+	ck_assert_uint_lt(used(REGION_THREADS), 200);
 }
 END_TEST
 
@@ -436,7 +444,6 @@ START_TEST(modules_are_found_by_address)
 	ck_assert_uint_gt(module->end, (uint64_t)(uintptr_t)module_path);
 	ck_assert_ptr_nonnull(
 	        strstr(module_path(record_module_of((uint64_t)(uintptr_t)getppid)), "libc"));
-	ck_assert_uint_eq(record_module_of(0), 0);
 	ck_assert_uint_eq(record_module_of(UINT64_MAX), 0);
 
 	/* Code without a file, and then a file where that was. */
@@ -453,8 +460,8 @@ START_TEST(modules_are_found_by_address)
 	record_modules_refresh();
 	uint32_t rows = used(REGION_MODULES);
 	ck_assert_str_eq(module_path(record_module_of((uint64_t)(uintptr_t)page)), own);
-	record_modules_refresh();
-	ck_assert_uint_eq(used(REGION_MODULES), rows); /* nothing new */
+	record_modules_refresh(); /* finds nothing new */
+	ck_assert_uint_eq(used(REGION_MODULES), rows);
 }
 END_TEST
 
