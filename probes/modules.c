@@ -30,11 +30,14 @@ static uint64_t number(const char **text, unsigned base)
 
 static bool known(const struct record_module *found)
 {
-	uint32_t used = record_header->regions[REGION_MODULES].used;
+	uint32_t used =
+	        __atomic_load_n(&record_header->regions[REGION_MODULES].used, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < used; i++) {
 		const struct record_module *module = record_entry(REGION_MODULES, i);
-		if (module->start == found->start && module->end == found->end &&
-		        module->inode == found->inode && strcmp(module->path, found->path) == 0)
+		/* Pairs with the release in take_line: the rest is complete. */
+		if (__atomic_load_n(&module->start, __ATOMIC_ACQUIRE) == found->start &&
+		        module->end == found->end && module->inode == found->inode &&
+		        strcmp(module->path, found->path) == 0)
 			return true;
 	}
 	return false;
@@ -67,10 +70,10 @@ static void take_line(const char *line)
 	if (entry == RECORD_NONE)
 		return;
 	struct record_module *module = record_entry(REGION_MODULES, entry);
-	uint64_t start = found.start;
-	found.start = 0;
-	*module = found;
-	__atomic_store_n(&module->start, start, __ATOMIC_RELEASE); /* pairs with module_at */
+	const size_t rest = offsetof(struct record_module, end);
+	memcpy((char *)module + rest, (const char *)&found + rest, sizeof(found) - rest);
+	/* Pairs with known and module_at. */
+	__atomic_store_n(&module->start, found.start, __ATOMIC_RELEASE);
 }
 
 void record_modules_refresh(void)

@@ -53,9 +53,11 @@ struct record_thread *record_thread_find(uint32_t tid)
 
 static bool take_slot(uint32_t slot, uint32_t tid)
 {
-	uint32_t expected = 0;
-	if (!__atomic_compare_exchange_n(&slot_at(slot)->tid, &expected, tid, false,
-	            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) /* pairs with the release in retire */
+	uint32_t *owner = &slot_at(slot)->tid, expected = 0;
+	/* Pairs with the release in retire. */
+	if (__atomic_load_n(owner, __ATOMIC_ACQUIRE) != 0 ||
+	        !__atomic_compare_exchange_n(
+	                owner, &expected, tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
 	__atomic_fetch_sub(&free_slots, 1, __ATOMIC_RELAXED);
 	return true;
@@ -69,7 +71,7 @@ static uint32_t find_free_slot(uint32_t tid)
 	uint32_t used = slots_used();
 	for (uint32_t slot = 0; slot < used && __atomic_load_n(&free_slots, __ATOMIC_RELAXED) != 0;
 	        slot++)
-		if (slot_tid(slot) == 0 && take_slot(slot, tid))
+		if (take_slot(slot, tid))
 			return slot;
 	return RECORD_NONE;
 }
@@ -158,16 +160,30 @@ static struct record_retired *retired_row(const char *name)
 	return retired;
 }
 
-static void fold(struct record_retired *retired, const struct record_thread *thread)
+/* Waiters may be adding to them at this moment: what comes later is the slot's next thread's, so
+ * that the sum stays right. */
+static struct caused_counters take_caused(struct record_thread *thread)
+{
+	return (struct caused_counters){
+		.waits = __atomic_exchange_n(&thread->caused.waits, 0, __ATOMIC_RELAXED),
+		.wait_ns_total =
+		        __atomic_exchange_n(&thread->caused.wait_ns_total, 0, __ATOMIC_RELAXED),
+		.wait_ns_max =
+		        __atomic_exchange_n(&thread->caused.wait_ns_max, 0, __ATOMIC_RELAXED),
+	};
+}
+
+static void fold(struct record_retired *retired, const struct record_thread *thread,
+        const struct caused_counters *caused)
 {
 #define SUM(to, from)                      shared_add(&(to), (from))
 #define MAX(to, from)                      shared_max(&(to), (from))
 #define MUTEX_COUNTER(name, combine, help) combine(retired->mutex.name, thread->mutex.name);
 #define COND_COUNTER(name, combine, help)  combine(retired->cond.name, thread->cond.name);
 #include "counters.def"
-	SUM(retired->caused.waits, thread->caused.waits);
-	SUM(retired->caused.wait_ns_total, thread->caused.wait_ns_total);
-	MAX(retired->caused.wait_ns_max, thread->caused.wait_ns_max);
+	SUM(retired->caused.waits, caused->waits);
+	SUM(retired->caused.wait_ns_total, caused->wait_ns_total);
+	MAX(retired->caused.wait_ns_max, caused->wait_ns_max);
 	__atomic_fetch_add(&retired->threads, 1, __ATOMIC_RELAXED);
 #undef SUM
 #undef MAX
@@ -178,12 +194,13 @@ void record_thread_retire(struct record_thread *thread)
 	uint32_t slot = thread->slot;
 	record_wait_flush(thread);
 	struct record_retired *retired = retired_row(thread->name);
+	struct caused_counters caused = take_caused(thread);
 	if (retired != NULL)
-		fold(retired, thread);
+		fold(retired, thread, &caused);
 	else
 		shared_add(&record_header->threads_lost, 1);
 	memset((char *)thread + offsetof(struct record_thread, mutex), 0,
-	        sizeof(*thread) - offsetof(struct record_thread, mutex));
+	        offsetof(struct record_thread, caused) - offsetof(struct record_thread, mutex));
 	__atomic_fetch_add(&free_slots, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(
 	        &thread->tid, 0, __ATOMIC_RELEASE); /* pairs with the acquire in take_slot */

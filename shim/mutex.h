@@ -103,6 +103,18 @@ static inline uint32_t mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
+/* How many polls the mutex used to need: libc's own word for PTHREAD_MUTEX_ADAPTIVE_NP. */
+static inline int mutex_polls_learned(const pthread_mutex_t *mutex)
+{
+	return __atomic_load_n(&mutex->__data.__spins, __ATOMIC_RELAXED);
+}
+
+static inline void mutex_learn_polls(pthread_mutex_t *mutex, int polls)
+{
+	__atomic_store_n(
+	        &mutex->__data.__spins, (__typeof__(mutex->__data.__spins))polls, __ATOMIC_RELAXED);
+}
+
 /* Writes down the new owner of a taken word. */
 static inline void mutex_own(pthread_mutex_t *mutex, uint32_t tid, const void *site)
 {

@@ -71,7 +71,7 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 		.shared = mutex_is_shared(kind),
 		.era = start_era(),
 		.seed = thread_seed(),
-		.polls_learned = mutex->__data.__spins,
+		.polls_learned = mutex_polls_learned(mutex),
 		.deadline = limit->deadline,
 		.clock = limit->clock,
 	};
@@ -81,8 +81,8 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 			result = 0;
 	if (result < 0)
 		result = strategies[strategy](&wait);
-	if (result == 0 && wait.polls_learned != mutex->__data.__spins)
-		mutex->__data.__spins = (__typeof__(mutex->__data.__spins))wait.polls_learned;
+	if (result == 0 && wait.polls_learned != mutex_polls_learned(mutex))
+		mutex_learn_polls(mutex, wait.polls_learned);
 	count_strategy(self, &wait, control()->stats != STATS_OFF);
 	return result;
 }
