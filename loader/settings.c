@@ -28,7 +28,8 @@ static bool check_match(const char *value, char why[WHY_SIZE]);
 
 const struct setting_variable setting_variables[] = {
 	{ "mutex", "ABSHIM_MUTEX", "NAME[:N]", "glibc", "how threads wait for a mutex" },
-	{ "stats", "ABSHIM_STATS", "on|off", "on", "whether waits are counted and timed, and a report printed" },
+	{ "stats", "ABSHIM_STATS", "on|off", "on",
+	        "whether waits are counted and timed, and a report printed" },
 	{ "report", "ABSHIM_REPORT", "stderr|none|PATH", "stderr",
 	        "where the report goes; in PATH %p is the pid, %e the program; JSON for .json" },
 	{ "dir", "ABSHIM_DIR", "DIRECTORY", "",
