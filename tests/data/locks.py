@@ -72,8 +72,11 @@ def run_pool():
         import multiprocessing
     except ImportError:  # a minimal installation
         return [square(number) for number in range(6)]
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        return pool.map(square, range(6))
+    pool = multiprocessing.get_context("fork").Pool(2)
+    squares = pool.map(square, range(6))
+    pool.close()  # a "with" would kill the workers
+    pool.join()
+    return squares
 
 
 def main():
