@@ -210,6 +210,14 @@ static long map_memory(uint64_t bytes, void *at)
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0), -1, 0);
 }
 
+/* How many of a region's bytes map_file() or map_memory() has made safe to touch. */
+static uint64_t populated_at_start(uint64_t offset, uint64_t bytes)
+{
+	if (populate_works && offset + bytes > POPULATE_CHUNK)
+		return offset < POPULATE_CHUNK ? POPULATE_CHUNK - offset : 0;
+	return bytes;
+}
+
 static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
 {
 	struct record_header *header = record_header;
@@ -219,7 +227,8 @@ static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
 		region->offset = offset;
 		region->entry_size = layout[id].entry_size;
 		region->capacity = layout[id].capacity;
-		region->populated = populate_works ? 0 : region_bytes((enum record_region_id)id);
+		region->populated =
+		        populated_at_start(offset, region_bytes((enum record_region_id)id));
 		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
 	}
 	header->version = RECORD_VERSION;

@@ -16,7 +16,8 @@
 #include "waits.h"
 
 #define HINTS         8192u
-#define RETIRED_SPARE 8u /* rows kept for threads that end at the same moment */
+#define TID_RETIRING  UINT32_MAX /* no thread has it */
+#define RETIRED_SPARE 8u         /* rows kept for threads that end at the same moment */
 
 /* Slot number + 1 by the low bits of the thread id; a wrong or missing hint only costs a search. */
 static uint16_t slot_hints[HINTS];
@@ -99,7 +100,13 @@ static void retire_dead_threads(void)
 	uint32_t used = slots_used();
 	for (uint32_t slot = 0; slot < used; slot++) {
 		uint32_t tid = slot_tid(slot);
-		if (tid != 0 && sys_failed(sys_call3(SYS_tgkill, pid, tid, 0)))
+		if (tid == 0 || tid == TID_RETIRING ||
+		        !sys_failed(sys_call3(SYS_tgkill, pid, tid, 0)))
+			continue;
+		/* Another thread may be looking for room as well: one of them folds the slot. */
+		if (__atomic_compare_exchange_n(&slot_at(slot)->tid, &tid, TID_RETIRING, false,
+		            __ATOMIC_ACQUIRE,
+		            __ATOMIC_RELAXED)) /* pairs with the release in claim */
 			record_thread_retire(slot_at(slot));
 	}
 }
