@@ -377,6 +377,6 @@ const struct conform_case conds_cases[] = {
 	{ "cond-mutex-held-twice", mutex_held_twice, TRAIT_RECURSIVE },
 	{ "cond-nobody-waits", nobody_waits, 0 },
 	{ "cond-destroyed-at-once", destroyed_after_broadcast, 0 },
-	{ "cond-owner-dies", owner_dies_after_broadcast, TRAIT_ROBUST },
+	{ "cond-owner-dies", owner_dies_after_broadcast, TRAIT_ROBUST | TRAIT_DEATHS },
 	{ NULL, NULL, 0 },
 };

@@ -22,6 +22,10 @@ enum trait {
 	TRAIT_ROBUST = 1 << 5,
 	TRAIT_SHARED = 1 << 6,
 	TRAIT_PLAIN = 1 << 7, /* neither robust nor with a protocol */
+
+	/* The system's, whatever the kind. An emulator may lack both. */
+	TRAIT_DEATHS = 1 << 8,        /* the kernel tells of a robust mutex's dead owner */
+	TRAIT_CHILD_THREADS = 1 << 9, /* a forked child may start threads */
 };
 
 struct kind {
@@ -55,6 +59,9 @@ int kind_prepare(const struct kind *kind);
 
 /* Sets up memory as a mutex of the kind; the result of pthread_mutex_init. */
 int kind_init(const struct kind *kind, pthread_mutex_t *mutex);
+
+/* Traits of the system, as tried out. */
+unsigned system_traits(void);
 
 /* Memory that child processes share; zeroed; it lives to the end of the case. */
 void *shared_memory(size_t size);
@@ -132,7 +139,8 @@ void count_up(struct counting *counting);
 /* Acquires and releases in the plainest way. */
 void count_once(struct counting *counting, unsigned round);
 
-/* Starts the threads; ends when all have ended. True when the counter is exact. */
+/* Starts the threads; ends when all have ended. True when the counter is exact. In a child that may
+ * not start threads, the calling one does all the counting. */
 bool count_all(struct counting *counting);
 
 /* The same, and prints what came out. */

@@ -263,7 +263,7 @@ const struct conform_case forks_cases[] = {
 	{ "fork-by-owner", fork_by_owner, 0 },
 	{ "fork-alone", fork_alone, 0 },
 	{ "fork-with-waiters", fork_with_waiters, 0 },
-	{ "fork-twice", fork_twice, 0 },
+	{ "fork-twice", fork_twice, TRAIT_CHILD_THREADS },
 	{ "fork-by-thread", fork_by_thread, 0 },
 	{ "fork-with-handlers", fork_with_handlers, 0 },
 	{ "fork-and-share", fork_and_share, TRAIT_SHARED },

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run.h"
+
 #define SOON_MS         5
 #define FAR_MS          3600000
 #define ERRNO_UNTOUCHED 4095 /* no error has this number */
@@ -218,16 +220,25 @@ static void *count(void *argument)
 	return NULL;
 }
 
-bool count_all(struct counting *counting)
+static void count_in_threads(struct counting *counting)
 {
 	pthread_t threads[MOST_THREADS];
-	unsigned long wanted =
-	        counting->counter + (unsigned long)counting->threads * counting->rounds;
 	require(counting->threads <= MOST_THREADS, "too many threads");
 	for (unsigned i = 0; i < counting->threads; i++)
 		threads[i] = start(count, counting);
 	for (unsigned i = 0; i < counting->threads; i++)
 		require(pthread_join(threads[i], NULL) == 0, "pthread_join");
+}
+
+bool count_all(struct counting *counting)
+{
+	unsigned long wanted =
+	        counting->counter + (unsigned long)counting->threads * counting->rounds;
+	if (!is_child() || (system_traits() & TRAIT_CHILD_THREADS) != 0)
+		count_in_threads(counting);
+	else
+		for (unsigned i = 0; i < counting->threads; i++)
+			count(counting);
 	return counting->counter == wanted && counting->overlaps == 0;
 }
 

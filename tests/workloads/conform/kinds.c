@@ -3,7 +3,9 @@
  */
 #include "conform.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const pthread_mutex_t static_normal = PTHREAD_MUTEX_INITIALIZER;
@@ -50,6 +52,42 @@ const struct kind *kind_find(const char *name)
 		if (strcmp(kind->name, name) == 0)
 			return kind;
 	return NULL;
+}
+
+static void *lock_and_die(void *mutex)
+{
+	pthread_mutex_lock(mutex);
+	return NULL;
+}
+
+static bool deaths_are_told(void)
+{
+	static pthread_mutex_t mutex;
+	pthread_t thread;
+	kind_init(kind_find("robust"), &mutex);
+	if (pthread_create(&thread, NULL, lock_and_die, &mutex) != 0)
+		return false;
+	pthread_join(thread, NULL);
+	if (pthread_mutex_trylock(&mutex) != EOWNERDEAD)
+		return false;
+	pthread_mutex_consistent(&mutex);
+	return pthread_mutex_unlock(&mutex) == 0;
+}
+
+unsigned system_traits(void)
+{
+	static unsigned traits;
+	static bool known;
+	const char *emulator = getenv("EMULATOR");
+	if (known)
+		return traits;
+	if (deaths_are_told())
+		traits |= TRAIT_DEATHS;
+	/* User emulation of QEMU 7.2 dies of it. */
+	if (emulator == NULL || *emulator == '\0')
+		traits |= TRAIT_CHILD_THREADS;
+	known = true;
+	return traits;
 }
 
 /* glibc raises the owner's priority to the ceiling, which the scheduler takes for realtime threads

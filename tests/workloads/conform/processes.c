@@ -277,6 +277,6 @@ const struct conform_case processes_cases[] = {
 	{ "two-processes-count", count_with_partner, TRAIT_SHARED },
 	{ "two-processes-wait", hold_and_wait_with_partner, TRAIT_SHARED },
 	{ "two-processes-turns", turns_with_partner, TRAIT_SHARED },
-	{ "two-processes-death", partner_dies, TRAIT_SHARED | TRAIT_ROBUST },
+	{ "two-processes-death", partner_dies, TRAIT_SHARED | TRAIT_ROBUST | TRAIT_DEATHS },
 	{ NULL, NULL, 0 },
 };

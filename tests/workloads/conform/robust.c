@@ -108,9 +108,9 @@ static void process_dies(void)
 }
 
 const struct conform_case robust_cases[] = {
-	{ "robust-consistent", made_consistent, TRAIT_ROBUST },
-	{ "robust-inconsistent", not_made_consistent, TRAIT_ROBUST },
-	{ "robust-waiters", dies_before_waiters, TRAIT_ROBUST },
-	{ "robust-process", process_dies, TRAIT_ROBUST | TRAIT_SHARED },
+	{ "robust-consistent", made_consistent, TRAIT_ROBUST | TRAIT_DEATHS },
+	{ "robust-inconsistent", not_made_consistent, TRAIT_ROBUST | TRAIT_DEATHS },
+	{ "robust-waiters", dies_before_waiters, TRAIT_ROBUST | TRAIT_DEATHS },
+	{ "robust-process", process_dies, TRAIT_ROBUST | TRAIT_DEATHS | TRAIT_SHARED },
 	{ NULL, NULL, 0 },
 };

@@ -22,6 +22,7 @@ static const char *case_name = "start";
 static char lines[1 << 16];
 static volatile size_t lines_length;
 static pthread_mutex_t lines_mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool forked;
 static char *arena;
 static size_t arena_used;
 
@@ -123,12 +124,18 @@ pthread_mutex_t *new_mutex(void)
 	return mutex;
 }
 
+bool is_child(void)
+{
+	return forked;
+}
+
 int in_child(int (*function)(void *argument), void *argument)
 {
 	int status;
 	pid_t child = fork();
 	require(child >= 0, "fork");
 	if (child == 0) {
+		forked = true;
 		lines_length = 0; /* the parent's */
 		alarm(CASE_SECONDS / 2);
 		status = function(argument);
