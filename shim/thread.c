@@ -122,6 +122,6 @@ bool thread_may_poll(void)
 uint32_t *thread_seed(void)
 {
 	if (state.seed == 0)
-		state.seed = thread_id() * 2654435769u | 1;
+		state.seed = thread_self->tid * 2654435769u | 1;
 	return &state.seed;
 }

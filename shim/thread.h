@@ -32,7 +32,7 @@ static inline struct record_thread *thread_current(void)
  * again now and then, since the affinity may change. */
 bool thread_may_poll(void);
 
-/* State of the thread's random numbers, never 0. */
+/* State of the random numbers of a thread that has a slot, never 0. */
 uint32_t *thread_seed(void);
 
 struct record_cond;
