@@ -141,6 +141,32 @@ static void given_up_among_waiters(void)
 	say_op(OP_DESTROY, mutex);
 }
 
+static void *wait_and_leave(void *mutex)
+{
+	require(do_op(OP_LOCK, mutex) == 0, "lock");
+	require(do_op(OP_UNLOCK, mutex) == 0, "unlock");
+	return NULL;
+}
+
+/* A deadline holds although others came first and wait without one. */
+static void given_up_behind_waiters(void)
+{
+	enum { THREADS = 3 };
+	struct holder holder;
+	pthread_t threads[THREADS];
+	pthread_mutex_t *mutex = new_mutex();
+	holder_start(&holder, mutex);
+	for (int i = 0; i < THREADS; i++)
+		threads[i] = start(wait_and_leave, mutex);
+	sleep_ms(2);
+	for (enum op op = OP_TRY; op < OP_ACQUIRING; op++)
+		say_op(op, mutex);
+	holder_end(&holder);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	say_op(OP_DESTROY, mutex);
+}
+
 struct patient {
 	pthread_mutex_t *mutex;
 	enum op op;
@@ -186,6 +212,7 @@ const struct conform_case deadlines_cases[] = {
 	{ "clocks-held", clocks_when_held, 0 },
 	{ "clocks-own", clocks_when_own, 0 },
 	{ "given-up-among-waiters", given_up_among_waiters, 0 },
+	{ "given-up-behind-waiters", given_up_behind_waiters, 0 },
 	{ "granted-before-deadline", granted_before_deadline, 0 },
 	{ NULL, NULL, 0 },
 };
