@@ -93,7 +93,8 @@ static void add_strategy(const struct strategy *strategy)
 	char setting[64];
 	snprintf(setting, sizeof(setting), "ABSHIM_MUTEX=%s", strategy->name);
 	add_arm(ALL_KINDS, setting, "");
-	add_arm(FEW_KINDS, setting, "ABSHIM_STATS=off");
+	if (!emulated())
+		add_arm(FEW_KINDS, setting, "ABSHIM_STATS=off");
 	if (strategy->count == 0)
 		return;
 	snprintf(setting, sizeof(setting), "ABSHIM_MUTEX=%s:1", strategy->name);
@@ -108,19 +109,28 @@ static void add_arms(void)
 	add_arm(FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=10", "LIBPTHREAD_SPINLOOPS=50");
 }
 
+static bool is_listed(const char *kind, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(kind, *list) == 0)
+			return true;
+	return false;
+}
+
 /* Static initialisers make the same words as attributes do, and libc's own kinds pass through in
  * every arm. Emulated, all of it takes four times as long. */
 static bool kind_is_for(const struct arm *arm, const char *kind)
 {
-	bool is_static = strncmp(kind, "static-", 7) == 0;
-	if (arm->kinds == ALL_KINDS && emulated())
-		return !is_static && strncmp(kind, "normal-set", 10) != 0;
-	if (arm->kinds == ALL_KINDS)
-		return true;
+	static const char *const few[] = { "normal", "normal-set", "recursive", "errorcheck",
+		"adaptive", "normal-shared", "normal-set-shared", "recursive-shared",
+		"errorcheck-shared", "adaptive-shared", NULL };
+	static const char *const emulated_all[] = { "normal", "recursive", "errorcheck", "adaptive",
+		"normal-shared", "recursive-shared", "robust", "robust-recursive", "inherit",
+		"protect", NULL };
+	static const char *const emulated_few[] = { "normal", "recursive-shared", NULL };
 	if (emulated())
-		return strcmp(kind, "normal") == 0 || strcmp(kind, "recursive-shared") == 0;
-	return !is_static && strncmp(kind, "robust", 6) != 0 && strcmp(kind, "inherit") != 0 &&
-	       strcmp(kind, "protect") != 0;
+		return is_listed(kind, arm->kinds == ALL_KINDS ? emulated_all : emulated_few);
+	return arm->kinds == ALL_KINDS || is_listed(kind, few);
 }
 
 static unsigned add_run(const char *program, const char *kind, const struct arm *arm)
@@ -140,10 +150,12 @@ static unsigned add_run(const char *program, const char *kind, const struct arm 
 /* The program without the library, and with it set up in every way; kind NULL: it takes none. */
 static void add_pairs(const char *program, const char *kind)
 {
-	unsigned bare = add_run(program, kind, NULL);
+	unsigned bare = MOST_RUNS;
 	for (unsigned i = 0; i < arm_count; i++) {
 		if (kind != NULL && !kind_is_for(&arms[i], kind))
 			continue;
+		if (bare == MOST_RUNS)
+			bare = add_run(program, kind, NULL);
 		unsigned with = add_run(program, kind, &arms[i]);
 		pairs[pair_count++] = (struct pair){ bare, with, &arms[i], program, kind };
 	}

@@ -112,6 +112,9 @@ static inline void runs_fill(struct run_command *command, const struct run *run,
 			runs_add_variable(command, *variable);
 	snprintf(command->preload, sizeof(command->preload), "LD_PRELOAD=%s",
 	        run->preload ? run->preload : "");
+	/* QEMU forks while its other threads may hold the locks of GLib's own allocator. */
+	if (command->word_count > 0)
+		runs_add_variable(command, "G_SLICE=always-malloc");
 	if (run->preload != NULL && command->word_count > 0) {
 		runs_add_word(command, "-E");
 		runs_add_word(command, command->preload);
@@ -173,6 +176,7 @@ static inline bool runs_has_ended(struct run *run)
 		kill(-run->pid, SIGKILL);
 	if (waitpid(run->pid, &status, late ? 0 : WNOHANG) == 0)
 		return false;
+	kill(-run->pid, SIGKILL); /* children that it left behind */
 	run->status = late                ? RUN_TOO_LONG
 	              : WIFEXITED(status) ? WEXITSTATUS(status)
 	                                  : -WTERMSIG(status);

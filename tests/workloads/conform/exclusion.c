@@ -209,7 +209,7 @@ static void *let_go(void *argument)
  * be somebody else's. */
 static void taken_apart_by_last_user(void)
 {
-	enum { TIMES = 100, USERS = 3 };
+	enum { TIMES = 50, USERS = 3 };
 	struct object *object = shared_memory(sizeof(*object));
 	int written = 0;
 	for (int i = 0; i < TIMES; i++) {
@@ -228,7 +228,7 @@ static void taken_apart_by_last_user(void)
 
 static void reused_memory(void)
 {
-	enum { TIMES = 50 };
+	enum { TIMES = 25 };
 	int exact = 0;
 	pthread_mutex_t *mutex = shared_memory(sizeof(*mutex));
 	for (int i = 0; i < TIMES; i++) {
