@@ -13,6 +13,7 @@
 #include "probes/sys.h"
 
 #define COUNT_MAX 1000000u
+#define PART_MAX  300u /* bytes of one part of a refusal */
 
 struct settings settings;
 
@@ -46,8 +47,15 @@ static void line_add(char *line, size_t size, const char *text)
 _Noreturn void settings_refuse(const char *const *parts)
 {
 	char line[1024] = "abshim: ";
-	for (; *parts != NULL; parts++)
-		line_add(line, sizeof(line) - 1, *parts);
+	for (; *parts != NULL; parts++) {
+		/* A long value must leave room for what is wrong with it. */
+		size_t room = strlen(line) + PART_MAX;
+		line_add(line, room < sizeof(line) - 1 ? room : sizeof(line) - 1, *parts);
+	}
+	/* Whatever the environment held, this is one line and cannot steer a terminal. */
+	for (char *c = line; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 	line_add(line, sizeof(line), "\n");
 	sys_write(2, line, strlen(line));
 	for (;;)

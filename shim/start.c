@@ -150,10 +150,17 @@ void start_renew(void)
 	begin_anew(record_header->flags & RECORD_FORKED);
 }
 
+/* Weak: only glibc has it. */
+const char *gnu_get_libc_version(void) __attribute__((weak));
+
 /* Runs before every other constructor of the process; libc has not set environ yet. */
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
 	(void)argc, (void)argv;
+	/* Another libc neither passes these arguments nor has what the wrappers stand for. */
+	if (gnu_get_libc_version == NULL)
+		settings_refuse((const char *const[]){
+		        "this program does not run on glibc: unset LD_PRELOAD for it", NULL });
 	if (sys_failed(sys_call3(SYS_getcwd, SYS_ARG(start_directory), sizeof(start_directory), 0)))
 		start_directory[0] = '\0';
 	read_executable();
