@@ -185,3 +185,8 @@ expect_same() {
 strategies() {
 	abshim list --json | jq -r '.strategies[].name'
 }
+
+# children_of PID: prints the process ids of its children that have not been waited for.
+children_of() {
+	cat "/proc/$1"/task/*/children
+}
