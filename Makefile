@@ -67,7 +67,7 @@ FREESTANDING := shim/freestanding.c
 FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-patterns)
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
-PROBES_READER ?= probes/clock.c
+PROBES_READER ?= probes/clock.c probes/counters.c
 LOADER_LIBS := -ldw -lelf -ljansson -lstdc++
 CHECK_SRC := $(wildcard tests/check_*.c)
 CHECK_LIBS := -lcheck -lsubunit -lrt -lm -pthread

@@ -7,30 +7,14 @@
 
 #include "command.h"
 #include "message.h"
+#include "probes/counters.h"
 #include "settings.h"
 
-struct counter_help {
-	const char *name, *help;
-};
-
-static const struct counter_help mutex_counters[] = {
-#define MUTEX_COUNTER(name, combine, help) { #name, help },
-#include "probes/counters.def"
-};
-
-static const struct counter_help cond_counters[] = {
-#define COND_COUNTER(name, combine, help) { #name, help },
-#include "probes/counters.def"
-};
-
-#define MUTEX_COUNTERS (sizeof(mutex_counters) / sizeof(*mutex_counters))
-#define COND_COUNTERS  (sizeof(cond_counters) / sizeof(*cond_counters))
-
-static void print_counters(const char *title, const struct counter_help *counters, size_t count)
+static void print_counters(const struct counter_family *family)
 {
-	printf("\n%s\n", title);
-	for (size_t i = 0; i < count; i++)
-		printf("  %-22s %s\n", counters[i].name, counters[i].help);
+	printf("\nCounters of %s (%s)\n", family->title, family->name);
+	for (size_t i = family->first; i < family->first + family->count; i++)
+		printf("  %-22s %s\n", counter_table[i].name, counter_table[i].help);
 }
 
 static void print_variable(const struct setting_variable *variable)
@@ -48,30 +32,41 @@ static void print_variable(const struct setting_variable *variable)
 
 static void print_text(void)
 {
-	puts("Strategies: ABSHIM_MUTEX=NAME[:N], or abshim run -s mutex=NAME[:N]");
+	puts("Strategies: ABSHIM_MUTEX=NAME[:N], or abshim run -s mutex=NAME[:N]; the same for");
+	puts("the other kinds of locks, in brackets");
 	for (size_t i = 0; i < setting_strategy_count; i++) {
 		const struct setting_strategy *strategy = &setting_strategies[i];
-		char name[64];
+		char name[64], families[64];
 		if (strategy->count > 0)
 			snprintf(name, sizeof(name), "%s:%u", strategy->name, strategy->count);
 		else
 			snprintf(name, sizeof(name), "%s", strategy->name);
-		printf("  %-14s %s\n", name, strategy->help);
+		printf("  %-14s [%s] %s\n", name,
+		        setting_families(strategy->families, families, sizeof(families)),
+		        strategy->help);
 	}
 	puts("\nVariables (in brackets the key for abshim run -s KEY=VALUE)");
 	for (size_t i = 0; i < setting_variable_count; i++)
 		print_variable(&setting_variables[i]);
-	print_counters("Counters of mutexes", mutex_counters, MUTEX_COUNTERS);
-	print_counters("Counters of condition variables", cond_counters, COND_COUNTERS);
+	for (size_t i = 0; i < FAMILY_COUNT; i++)
+		print_counters(&counter_families[i]);
 }
 
-static json_t *counters_array(const struct counter_help *counters, size_t count)
+static json_t *counters_object(void)
 {
-	json_t *array = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(array, json_pack("{s:s, s:s}", "name", counters[i].name,
-		                                     "help", counters[i].help));
-	return array;
+	json_t *object = json_object();
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		const struct counter *counter = &counter_table[i];
+		const char *family = counter_families[counter->family].name;
+		json_t *array = json_object_get(object, family);
+		if (array == NULL) {
+			array = json_array();
+			json_object_set_new(object, family, array);
+		}
+		json_array_append_new(array,
+		        json_pack("{s:s, s:s}", "name", counter->name, "help", counter->help));
+	}
+	return object;
 }
 
 static json_t *strategies_array(void)
@@ -80,8 +75,11 @@ static json_t *strategies_array(void)
 	for (size_t i = 0; i < setting_strategy_count; i++) {
 		const struct setting_strategy *strategy = &setting_strategies[i];
 		json_t *count = strategy->count > 0 ? json_integer(strategy->count) : json_null();
-		json_array_append_new(array, json_pack("{s:s, s:o, s:s}", "name", strategy->name,
-		                                     "count", count, "help", strategy->help));
+		char families[64];
+		setting_families(strategy->families, families, sizeof(families));
+		json_array_append_new(
+		        array, json_pack("{s:s, s:s, s:o, s:s}", "name", strategy->name, "for",
+		                       families, "count", count, "help", strategy->help));
 	}
 	return array;
 }
@@ -102,10 +100,8 @@ static json_t *variables_array(void)
 
 static bool print_json(void)
 {
-	json_t *list = json_pack("{s:i, s:o, s:o, s:{s:o, s:o}}", "version", 1, "strategies",
-	        strategies_array(), "variables", variables_array(), "counters", "mutex",
-	        counters_array(mutex_counters, MUTEX_COUNTERS), "cond",
-	        counters_array(cond_counters, COND_COUNTERS));
+	json_t *list = json_pack("{s:i, s:o, s:o, s:o}", "version", 1, "strategies",
+	        strategies_array(), "variables", variables_array(), "counters", counters_object());
 	bool done = list != NULL && json_dumpf(list, stdout, JSON_INDENT(2)) == 0;
 	putchar('\n');
 	json_decref(list);

@@ -9,43 +9,18 @@
 
 #include "model_rows.h"
 #include "probes/clock.h"
+#include "probes/counters.h"
 #include "process.h"
-
-static void merge_mutex(struct mutex_counters *to, const struct mutex_counters *from)
-{
-#define SUM(name)                          to->name += from->name;
-#define MAX(name)                          to->name = to->name > from->name ? to->name : from->name;
-#define MUTEX_COUNTER(name, combine, help) combine(name)
-#include "probes/counters.def"
-}
-
-static void merge_cond(struct cond_counters *to, const struct cond_counters *from)
-{
-#define COND_COUNTER(name, combine, help) combine(name)
-#include "probes/counters.def"
-#undef SUM
-#undef MAX
-}
 
 static void merge_thread(struct thread_row *to, const struct thread_row *from)
 {
-	merge_mutex(&to->mutex, &from->mutex);
-	merge_cond(&to->cond, &from->cond);
+	counters_merge(&to->counters, &from->counters);
 	to->caused.waits += from->caused.waits;
 	to->caused.wait_ns_total += from->caused.wait_ns_total;
 	if (to->caused.wait_ns_max < from->caused.wait_ns_max)
 		to->caused.wait_ns_max = from->caused.wait_ns_max;
 	to->running += from->running;
 	to->ended += from->ended;
-}
-
-static bool is_zero(const void *bytes, size_t size)
-{
-	const unsigned char *at = bytes;
-	for (size_t i = 0; i < size; i++)
-		if (at[i] != 0)
-			return false;
-	return true;
 }
 
 static bool running_row(const struct record *record, uint32_t entry, struct thread_row *row)
@@ -55,8 +30,7 @@ static bool running_row(const struct record *record, uint32_t entry, struct thre
 		return false;
 	*row = (struct thread_row){ .tid = (int32_t)thread.tid,
 		.running = 1,
-		.mutex = thread.mutex,
-		.cond = thread.cond,
+		.counters = thread.counters,
 		.caused = thread.caused };
 	memcpy(row->name, thread.name, sizeof(row->name) - 1);
 	return true;
@@ -68,10 +42,9 @@ static bool ended_row(const struct record *record, uint32_t entry, struct thread
 	if (!record_copy(record, REGION_RETIRED, entry, &retired, sizeof(retired)) ||
 	        retired.state == 0)
 		return false;
-	*row = (struct thread_row){ .ended = retired.threads,
-		.mutex = retired.mutex,
-		.cond = retired.cond,
-		.caused = retired.caused };
+	*row = (struct thread_row){
+		.ended = retired.threads, .counters = retired.counters, .caused = retired.caused
+	};
 	memcpy(row->name, retired.name, sizeof(row->name) - 1);
 	return true;
 }
@@ -80,12 +53,10 @@ bool model_record_is_empty(const struct record *record)
 {
 	struct thread_row row;
 	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++)
-		if (running_row(record, i, &row) && (!is_zero(&row.mutex, sizeof(row.mutex)) ||
-		                                            !is_zero(&row.cond, sizeof(row.cond))))
+		if (running_row(record, i, &row) && !counters_are_zero(&row.counters))
 			return false;
 	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++)
-		if (ended_row(record, i, &row) && (!is_zero(&row.mutex, sizeof(row.mutex)) ||
-		                                          !is_zero(&row.cond, sizeof(row.cond))))
+		if (ended_row(record, i, &row) && !counters_are_zero(&row.counters))
 			return false;
 	return true;
 }
@@ -117,10 +88,8 @@ static bool collect_threads(struct model *model)
 		if (ended_row(record, i, row))
 			row++;
 	model->thread_count = (size_t)(row - model->threads);
-	for (size_t i = 0; i < model->thread_count; i++) {
-		merge_mutex(&model->mutex, &model->threads[i].mutex);
-		merge_cond(&model->cond, &model->threads[i].cond);
-	}
+	for (size_t i = 0; i < model->thread_count; i++)
+		counters_merge(&model->counters, &model->threads[i].counters);
 	return true;
 }
 
@@ -155,8 +124,10 @@ static bool collect_locks(struct model *model)
 		if (row->lock.address == 0)
 			continue;
 		model->wait_ns_total += row->lock.wait.wait_ns_total;
-		for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
-			model->histogram[bucket] += row->lock.wait.histogram[bucket];
+		for (int bucket = 0; bucket < RECORD_BUCKETS && row->lock.family < FAMILY_COUNT;
+		        bucket++)
+			model->histograms[row->lock.family][bucket] +=
+			        row->lock.wait.histogram[bucket];
 		model->lock_count++;
 	}
 	rows_sort_locks(model->locks, model->lock_count);
@@ -178,6 +149,7 @@ static bool site_row(const struct record *record, uint32_t entry, struct site_ro
 		.lock = site.lock < record->entries[REGION_LOCKS] ? site.lock : MODEL_NONE,
 		.locks = 1,
 		.module = module_of(record, site.module),
+		.mode = site.mode,
 		.address = site.address,
 		.wait = site.wait };
 	return true;
@@ -313,8 +285,7 @@ struct model *model_build(const struct record *record, const struct model_option
 		return NULL;
 	}
 	merge_names(model);
-	model->counted_nothing = is_zero(&model->mutex, sizeof(model->mutex)) &&
-	                         is_zero(&model->cond, sizeof(model->cond));
+	model->counted_nothing = counters_are_zero(&model->counters);
 	return model;
 }
 

@@ -17,8 +17,7 @@ struct thread_row {
 	char name[RECORD_NAME_SIZE];
 	int32_t tid; /* 0: not one running thread */
 	uint32_t running, ended;
-	struct mutex_counters mutex;
-	struct cond_counters cond;
+	struct counters counters;
 	struct caused_counters caused;
 };
 
@@ -33,6 +32,7 @@ struct site_row {
 	uint32_t lock;   /* entry of REGION_LOCKS, MODEL_NONE when it is not in the record */
 	uint32_t locks;  /* how many locks are in here */
 	uint32_t module; /* entry of REGION_MODULES, MODEL_NONE when it is in no known file */
+	uint32_t mode;   /* enum record_mode */
 	uint64_t address;
 	struct wait_totals wait;
 };
@@ -61,10 +61,9 @@ struct model {
 	int exit_status;      /* where the caller knows or the shim saw it; else -1 */
 	bool counted_nothing; /* every counter is 0 */
 	uint64_t duration_ns; /* 0: unknown */
-	struct mutex_counters mutex;
-	struct cond_counters cond;
-	uint64_t histogram[RECORD_BUCKETS]; /* of all locks */
-	uint64_t wait_ns_total;             /* of all locks in the table: the whole of shares */
+	struct counters counters;
+	uint64_t histograms[FAMILY_COUNT][RECORD_BUCKETS]; /* of all locks of a family */
+	uint64_t wait_ns_total; /* of all locks in the table: the whole of shares */
 
 	/* All sorted by time waited, the longest first. */
 	struct thread_row *threads, *names;

@@ -24,9 +24,9 @@ static int either(int first, int second)
 static int compare_threads(const void *left, const void *right)
 {
 	const struct thread_row *a = left, *b = right;
-	int order = descending(a->mutex.wait_ns_total, b->mutex.wait_ns_total);
-	order = either(order, descending(a->mutex.acquired, b->mutex.acquired));
-	order = either(order, descending(a->cond.waits, b->cond.waits));
+	int order = descending(a->counters.mutex.wait_ns_total, b->counters.mutex.wait_ns_total);
+	order = either(order, descending(a->counters.mutex.acquired, b->counters.mutex.acquired));
+	order = either(order, descending(a->counters.cond.waits, b->counters.cond.waits));
 	order = either(order, strcmp(a->name, b->name));
 	return either(order, ascending((uint32_t)a->tid, (uint32_t)b->tid));
 }

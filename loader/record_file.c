@@ -37,6 +37,9 @@ static const size_t needed_size[REGION_COUNT] = {
 	[REGION_LOCKS] = sizeof(struct record_lock),
 	[REGION_SITES] = sizeof(struct record_site),
 	[REGION_BLAME] = sizeof(struct record_blame),
+	[REGION_STACKS] = sizeof(struct record_stack),
+	[REGION_FRAMES] = sizeof(uint64_t),
+	[REGION_SAMPLES] = sizeof(struct record_sample),
 };
 
 static bool read_file(int fd, uint64_t offset, unsigned char *to, size_t size)
@@ -97,6 +100,8 @@ static const char *check_identity(const struct record_header *header, size_t hav
 		return "written by a newer version of abshim";
 	if (header->version == 0)
 		return "damaged: its version is 0";
+	if (header->version < RECORD_VERSION)
+		return "written by an older version of abshim";
 	if (header->machine != 62 && header->machine != 183)
 		return "damaged: it is of neither x86-64 nor AArch64";
 	if (header->header_size < sizeof(*header) || header->file_size < header->header_size)
@@ -169,7 +174,11 @@ static void terminate_strings(struct record *record)
 	header->library[sizeof(header->library) - 1] = '\0';
 	header->path[sizeof(header->path) - 1] = '\0';
 	header->settings[sizeof(header->settings) - 1] = '\0';
-	record->control.mutex_name[sizeof(record->control.mutex_name) - 1] = '\0';
+	struct record_control *control = &record->control;
+	struct record_choice *choices[] = { &control->mutex, &control->rwlock, &control->spinlock,
+		&control->sem, &control->futex };
+	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
+		choices[i]->name[sizeof(choices[i]->name) - 1] = '\0';
 }
 
 static struct record *read_source(const struct source *source, char why[WHY_SIZE])

@@ -10,17 +10,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probes/record.h"
+
 #define COUNT_MAX 1000000u /* the largest N that the shim takes */
 
 const struct setting_strategy setting_strategies[] = {
-#define STRATEGY(name, count, help) { #name, count, help },
+#define STRATEGY(name, count, help) { #name, count, FOR_MUTEX, help },
 #include "shim/strategies.def"
 #undef STRATEGY
+#define POLLING(name, count, families, help) { #name, count, families, help },
+#include "shim/pollings.def"
+#undef POLLING
 };
 
 const size_t setting_strategy_count = sizeof(setting_strategies) / sizeof(*setting_strategies);
 
 static bool check_mutex(const char *value, char why[WHY_SIZE]);
+static bool check_rwlock(const char *value, char why[WHY_SIZE]);
+static bool check_spinlock(const char *value, char why[WHY_SIZE]);
+static bool check_sem(const char *value, char why[WHY_SIZE]);
+static bool check_futex(const char *value, char why[WHY_SIZE]);
+static bool check_pause(const char *value, char why[WHY_SIZE]);
+static bool check_stacks(const char *value, char why[WHY_SIZE]);
 static bool check_stats(const char *value, char why[WHY_SIZE]);
 static bool check_report(const char *value, char why[WHY_SIZE]);
 static bool check_directory(const char *value, char why[WHY_SIZE]);
@@ -28,8 +39,19 @@ static bool check_match(const char *value, char why[WHY_SIZE]);
 
 const struct setting_variable setting_variables[] = {
 	{ "mutex", "ABSHIM_MUTEX", "NAME[:N]", "glibc", "how threads wait for a mutex" },
-	{ "stats", "ABSHIM_STATS", "on|off", "on",
-	        "whether waits are counted and timed, and a report printed" },
+	{ "rwlock", "ABSHIM_RWLOCK", "NAME[:N]", "glibc",
+	        "what threads do before libc waits for a reader-writer lock" },
+	{ "spinlock", "ABSHIM_SPINLOCK", "NAME[:N]", "glibc", "how threads wait for a spinlock" },
+	{ "sem", "ABSHIM_SEM", "NAME[:N]", "glibc",
+	        "what threads do before libc waits for a semaphore" },
+	{ "futex", "ABSHIM_FUTEX", "NAME[:N]", "kernel",
+	        "what a FUTEX_WAIT by syscall() does before it sleeps" },
+	{ "pause", "ABSHIM_PAUSE", "HINT", "default",
+	        "the hint to the CPU between two polls: "
+	        "default, nop, pause (x86-64), isb, yield, sb (AArch64)" },
+	{ "stats", "ABSHIM_STATS", "on|off|hold", "on",
+	        "whether waits are counted and timed, and a report printed; hold: hold times too" },
+	{ "stacks", "ABSHIM_STACKS", "0..64", "0", "frames of the stacks taken at waits" },
 	{ "report", "ABSHIM_REPORT", "stderr|none|PATH", "stderr",
 	        "where the report goes; in PATH %p is the pid, %e the program; JSON for .json" },
 	{ "dir", "ABSHIM_DIR", "DIRECTORY", "",
@@ -45,7 +67,13 @@ const size_t setting_variable_count = sizeof(setting_variables) / sizeof(*settin
 /* In the order of the table; those without a key are not checked here. */
 static bool (*const checks[])(const char *value, char why[WHY_SIZE]) = {
 	check_mutex,
+	check_rwlock,
+	check_spinlock,
+	check_sem,
+	check_futex,
+	check_pause,
 	check_stats,
+	check_stacks,
 	check_report,
 	check_directory,
 	check_match,
@@ -57,40 +85,131 @@ static void append(char *text, size_t size, const char *more)
 	snprintf(text + length, size - length, "%s", more);
 }
 
-static bool check_mutex(const char *value, char why[WHY_SIZE])
+const char *setting_families(unsigned families, char *buffer, size_t size)
+{
+	static const struct {
+		enum setting_family family;
+		const char *key;
+	} keys[] = {
+		{ FOR_MUTEX, "mutex" },
+		{ FOR_RWLOCK, "rwlock" },
+		{ FOR_SPINLOCK, "spinlock" },
+		{ FOR_SEM, "sem" },
+		{ FOR_FUTEX, "futex" },
+	};
+	*buffer = '\0';
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if ((families & keys[i].family) == 0)
+			continue;
+		append(buffer, size, *buffer != '\0' ? ", " : "");
+		append(buffer, size, keys[i].key);
+	}
+	return buffer;
+}
+
+/* The strategies that a key takes. */
+static void list_names(unsigned family, char *names, size_t size)
+{
+	for (size_t i = 0; i < setting_strategy_count; i++) {
+		const struct setting_strategy *strategy = &setting_strategies[i];
+		if ((strategy->families & family) == 0)
+			continue;
+		append(names, size, *names != '\0' ? ", " : "");
+		append(names, size, strategy->name);
+		append(names, size, strategy->count > 0 ? "[:N]" : "");
+	}
+}
+
+static bool is_number(const char *digits, unsigned long least, unsigned long most)
+{
+	return *digits != '\0' && digits[strspn(digits, "0123456789")] == '\0' &&
+	       strlen(digits) < 10 && strtoul(digits, NULL, 10) >= least &&
+	       strtoul(digits, NULL, 10) <= most;
+}
+
+static bool check_choice(const char *key, unsigned family, const char *value, char why[WHY_SIZE])
 {
 	size_t length = strcspn(value, ":");
 	char names[256] = "";
 	for (size_t i = 0; i < setting_strategy_count; i++) {
 		const struct setting_strategy *strategy = &setting_strategies[i];
-		append(names, sizeof(names), i > 0 ? ", " : "");
-		append(names, sizeof(names), strategy->name);
-		append(names, sizeof(names), strategy->count > 0 ? "[:N]" : "");
-		if (strlen(strategy->name) != length || strncmp(strategy->name, value, length) != 0)
+		if ((strategy->families & family) == 0 || strlen(strategy->name) != length ||
+		        strncmp(strategy->name, value, length) != 0)
 			continue;
 		if (value[length] == '\0')
 			return true;
-		const char *digits = value + length + 1;
 		if (strategy->count == 0) {
-			why_set(why, "mutex=%.100s: %s takes no number", value, strategy->name);
+			why_set(why, "%s=%.100s: %s takes no number", key, value, strategy->name);
 			return false;
 		}
-		if (*digits != '\0' && digits[strspn(digits, "0123456789")] == '\0' &&
-		        strlen(digits) < 10 && strtoul(digits, NULL, 10) >= 1 &&
-		        strtoul(digits, NULL, 10) <= COUNT_MAX)
+		if (is_number(value + length + 1, 1, COUNT_MAX))
 			return true;
-		why_set(why, "mutex=%.100s: N must be a number from 1 to %u", value, COUNT_MAX);
+		why_set(why, "%s=%.100s: N must be a number from 1 to %u", key, value, COUNT_MAX);
 		return false;
 	}
-	why_set(why, "mutex=%.100s: unknown strategy; right are %s", value, names);
+	list_names(family, names, sizeof(names));
+	why_set(why, "%s=%.100s: unknown strategy; right are %s", key, value, names);
+	return false;
+}
+
+static bool check_mutex(const char *value, char why[WHY_SIZE])
+{
+	return check_choice("mutex", FOR_MUTEX, value, why);
+}
+
+static bool check_rwlock(const char *value, char why[WHY_SIZE])
+{
+	return check_choice("rwlock", FOR_RWLOCK, value, why);
+}
+
+static bool check_spinlock(const char *value, char why[WHY_SIZE])
+{
+	return check_choice("spinlock", FOR_SPINLOCK, value, why);
+}
+
+static bool check_sem(const char *value, char why[WHY_SIZE])
+{
+	return check_choice("sem", FOR_SEM, value, why);
+}
+
+static bool check_futex(const char *value, char why[WHY_SIZE])
+{
+	return check_choice("futex", FOR_FUTEX, value, why);
+}
+
+/* Which machine has which hint is the program's to say: it may be of another one. */
+static bool check_pause(const char *value, char why[WHY_SIZE])
+{
+	static const char *const names[] = {
+#define PAUSE(name, machine, help) #name,
+#include "shim/pauses.def"
+#undef PAUSE
+	};
+	char list[128] = "";
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(names[i], value) == 0)
+			return true;
+		append(list, sizeof(list), i > 0 ? ", " : "");
+		append(list, sizeof(list), names[i]);
+	}
+	why_set(why, "pause=%.100s: unknown hint; right are %s", value, list);
+	return false;
+}
+
+static bool check_stacks(const char *value, char why[WHY_SIZE])
+{
+	if (is_number(value, 0, RECORD_MAX_STACK))
+		return true;
+	why_set(why, "stacks=%.100s: must be a number of frames from 0 to %u", value,
+	        RECORD_MAX_STACK);
 	return false;
 }
 
 static bool check_stats(const char *value, char why[WHY_SIZE])
 {
-	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
+	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0 || strcmp(value, "hold") == 0)
 		return true;
-	why_set(why, "stats=%.100s: right are on and off", value);
+	why_set(why, "stats=%.100s: right are on, off and hold", value);
 	return false;
 }
 
@@ -204,10 +323,16 @@ bool setting_apply(struct environment *environment, const char *setting, char wh
 		return false;
 	}
 	if (islower((unsigned char)setting[0]) || strncmp(setting, "ABSHIM_", 7) == 0) {
+		char keys[256] = "";
+		for (size_t i = 0; i < setting_variable_count; i++)
+			if (setting_variables[i].key != NULL) {
+				append(keys, sizeof(keys), setting_variables[i].key);
+				append(keys, sizeof(keys), ", ");
+			}
 		why_set(why,
-		        "-s %.200s: unknown key; right are mutex, stats, report, dir, match, "
-		        "and names of variables, which begin with a capital",
-		        setting);
+		        "-s %.200s: unknown key; right are %sand names of variables, which begin "
+		        "with a capital",
+		        setting, keys);
 		return false;
 	}
 	char name[256];

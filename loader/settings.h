@@ -23,12 +23,26 @@ extern const size_t setting_variable_count;
 
 struct setting_strategy {
 	const char *name;
-	unsigned count; /* default N; 0: it takes none */
+	unsigned count;    /* default N; 0: it takes none */
+	unsigned families; /* bits of enum setting_family */
 	const char *help;
 };
 
+/* Which variable takes a strategy. */
+enum setting_family {
+	FOR_RWLOCK = 1,
+	FOR_SPINLOCK = 2,
+	FOR_SEM = 4,
+	FOR_FUTEX = 8,
+	FOR_MUTEX = 16,
+};
+
+/* Those of mutexes come first. */
 extern const struct setting_strategy setting_strategies[];
 extern const size_t setting_strategy_count;
+
+/* The keys that take the strategy ("rwlock, sem"); returns buffer. */
+const char *setting_families(unsigned families, char *buffer, size_t size);
 
 /*
  * Applies KEY=VALUE, KEY+=VALUE or KEY-=VALUE to an environment. Lower-case keys are the shim's,

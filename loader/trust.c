@@ -64,11 +64,11 @@ static void note_gaps(struct trust *trust, const struct model *model)
 {
 	const struct record_header *header = &model->record->header;
 	char count[TEXT_NUMBER_SIZE], time[TEXT_NUMBER_SIZE];
-	if (model->mutex.passed_through > 0)
+	if (model->counters.mutex.passed_through > 0)
 		note(trust,
 		        "%s calls passed through to libc, counted but not timed: robust, "
 		        "priority-inheriting, priority-protected or elided mutexes",
-		        text_count(count, model->mutex.passed_through));
+		        text_count(count, model->counters.mutex.passed_through));
 	if (header->flags & RECORD_ELISION)
 		note(trust,
 		        "lock elision is on (glibc.elision.enable): elided mutexes pass through");
@@ -87,11 +87,11 @@ static void note_gaps(struct trust *trust, const struct model *model)
 		note(trust, "more thread names than room: the rest is under \"(others)\"");
 	if (header->regions[REGION_MODULES].lost > 0)
 		note(trust, "more mapped files than room: some addresses have no name");
-	if (model->cond.unsplit > 0)
+	if (model->counters.cond.unsplit > 0)
 		note(trust,
 		        "%s condition waits whose signal was not seen count wholly as waiting "
 		        "for the signal",
-		        text_count(count, model->cond.unsplit));
+		        text_count(count, model->counters.cond.unsplit));
 }
 
 static void note_changed_files(struct trust *trust, struct symbols *symbols)
@@ -115,11 +115,11 @@ static void note_changed_files(struct trust *trust, struct symbols *symbols)
 
 static void note_limits(struct trust *trust, const struct model *model)
 {
-	if (strncmp(model->record->control.mutex_name, "glibc", 5) == 0 &&
-	        model->mutex.contended > 0)
+	if (strncmp(model->record->control.mutex.name, "glibc", 5) == 0 &&
+	        model->counters.mutex.contended > 0)
 		note(trust, "the glibc strategy waits inside libc: its spins, yields and parks are "
 		            "not visible");
-	if (model->cond.waits > 0)
+	if (model->counters.cond.waits > 0)
 		note(trust, "C11 mtx_* and the relock inside a condition wait are libc's own: they "
 		            "appear as condition waits only");
 	if (model->blame_count > 0)

@@ -3,6 +3,8 @@
  */
 #include "words.h"
 
+#include "probes/counters.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +76,7 @@ const char *words_machine(uint32_t machine)
 
 const char *words_strategy(const struct record_control *control, char buffer[WORDS_SIZE])
 {
-	const char *name = control->mutex_name[0] != '\0' ? control->mutex_name : "unknown";
+	const char *name = control->mutex.name[0] != '\0' ? control->mutex.name : "unknown";
 	if (control->mutex_pre_spins != 0)
 		snprintf(buffer, WORDS_SIZE, "spin:%u then %s", control->mutex_pre_spins, name);
 	else
@@ -96,4 +98,14 @@ bool words_setting(const struct record_header *header, const char *name, char *b
 		line += length + (line[length] == '\n');
 	}
 	return false;
+}
+
+const char *words_family(uint32_t family)
+{
+	return family < FAMILY_COUNT ? counter_families[family].name : "unknown";
+}
+
+const char *words_stats(uint32_t stats)
+{
+	return stats == STATS_OFF ? "off" : stats == STATS_HOLD ? "hold" : "on";
 }

@@ -33,4 +33,10 @@ const char *words_strategy(const struct record_control *control, char buffer[WOR
  */
 bool words_setting(const struct record_header *header, const char *name, char *buffer, size_t size);
 
+/* "mutex", "rwlock", ... as in probes/counters.def; "unknown" for a damaged record. */
+const char *words_family(uint32_t family);
+
+/* "on", "off" or "hold". */
+const char *words_stats(uint32_t stats);
+
 #endif

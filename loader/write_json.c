@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/counters.h"
 #include "text.h"
 #include "trust.h"
 #include "words.h"
@@ -59,20 +60,16 @@ static void set_address(json_t *object, const char *key, uint64_t address)
 	json_object_set_new(object, key, json_string(text));
 }
 
-static json_t *mutex_object(const struct mutex_counters *mutex)
+/* One member for each family that has one for each counter. */
+static void set_families(json_t *object, const struct counters *counters)
 {
-	json_t *object = json_object();
-#define MUTEX_COUNTER(name, combine, help) set_integer(object, #name, mutex->name);
-#include "probes/counters.def"
-	return object;
-}
-
-static json_t *cond_object(const struct cond_counters *cond)
-{
-	json_t *object = json_object();
-#define COND_COUNTER(name, combine, help) set_integer(object, #name, cond->name);
-#include "probes/counters.def"
-	return object;
+	for (size_t i = 0; i < FAMILY_COUNT; i++) {
+		const struct counter_family *family = &counter_families[i];
+		json_t *values = json_object();
+		for (size_t at = family->first; at < family->first + family->count; at++)
+			set_integer(values, counter_table[at].name, counter_value(counters, at));
+		json_object_set_new(object, family->name, values);
+	}
 }
 
 static void set_wait(json_t *object, const struct wait_totals *wait)
@@ -143,9 +140,14 @@ static json_t *settings_object(const struct model *model)
 {
 	const struct record_control *control = &model->record->control;
 	json_t *object = json_object(), *variables = json_object();
-	set_string(object, "mutex", control->mutex_name);
+	set_string(object, "mutex", control->mutex.name);
 	set_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
-	set_string(object, "stats", control->stats == STATS_ON ? "on" : "off");
+	set_string(object, "rwlock", control->rwlock.name);
+	set_string(object, "spinlock", control->spinlock.name);
+	set_string(object, "sem", control->sem.name);
+	set_string(object, "futex", control->futex.name);
+	set_integer(object, "stacks", control->stack_depth);
+	set_string(object, "stats", words_stats(control->stats));
 	for (const char *line = model->record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
@@ -183,7 +185,7 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		set_bool(object, flags[i].name, (header->flags & flags[i].flag) != 0);
-	set_integer(object, "passed_through", model->mutex.passed_through);
+	set_integer(object, "passed_through", model->counters.mutex.passed_through);
 	set_integer(object, "threads_lost", header->threads_lost);
 	set_integer(object, "lost_waits", header->lost_waits);
 	set_integer(object, "lost_ns", header->lost_ns);
@@ -210,13 +212,15 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 
 static json_t *totals_object(const struct model *model)
 {
-	json_t *object = json_object(), *histogram = json_array();
-	json_t *mutex = mutex_object(&model->mutex);
-	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
-		json_array_append_new(histogram, integer(model->histogram[bucket]));
-	json_object_set_new(mutex, "histogram", histogram);
-	json_object_set_new(object, "mutex", mutex);
-	json_object_set_new(object, "cond", cond_object(&model->cond));
+	json_t *object = json_object();
+	set_families(object, &model->counters);
+	for (size_t i = 0; i < FAMILY_COUNT; i++) {
+		json_t *histogram = json_array();
+		for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
+			json_array_append_new(histogram, integer(model->histograms[i][bucket]));
+		json_object_set_new(
+		        json_object_get(object, counter_families[i].name), "histogram", histogram);
+	}
 	return object;
 }
 
@@ -231,8 +235,7 @@ static json_t *threads_array(const struct model *model)
 		        object, "tid", row->tid != 0 ? json_integer(row->tid) : json_null());
 		set_integer(object, "running", row->running);
 		set_integer(object, "ended", row->ended);
-		json_object_set_new(object, "mutex", mutex_object(&row->mutex));
-		json_object_set_new(object, "cond", cond_object(&row->cond));
+		set_families(object, &row->counters);
 		set_integer(caused, "waits", row->caused.waits);
 		set_integer(caused, "wait_ns_total", row->caused.wait_ns_total);
 		set_integer(caused, "wait_ns_max", row->caused.wait_ns_max);
@@ -255,6 +258,7 @@ static json_t *locks_array(const struct model *model, struct symbols *symbols)
 		set_known(object, "symbol", place.name);
 		set_integer(object, "symbol_offset", place.name_offset);
 		set_known(object, "module", place.module);
+		set_string(object, "type", words_family(row->lock.family));
 		set_string(object, "kind", words_mutex_type(row->lock.kind));
 		set_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
 		set_bool(object, "destroyed", row->lock.destroyed != 0);
@@ -278,6 +282,7 @@ static json_t *sites_array(const struct model *model, struct symbols *symbols)
 		set_id(object, "lock", row->lock);
 		symbols_find_call(symbols, row->module, row->address, &place);
 		set_place(object, &place);
+		set_string(object, "mode", row->mode == MODE_SHARED ? "shared" : "exclusive");
 		set_wait(object, &row->wait);
 		json_array_append_new(array, object);
 	}

@@ -3,10 +3,12 @@
  */
 #include "write.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "symbol_names.h"
+#include "probes/counters.h"
 #include "text.h"
 #include "trust.h"
 #include "words.h"
@@ -76,59 +78,60 @@ static void print_trust(const struct view *view)
 		print_note(view->out, trust.notes[i]);
 }
 
-struct counter {
-	const char *name;
-	uint64_t value;
-};
-
 static bool is_time(const char *name)
 {
 	return strstr(name, "_ns_") != NULL;
 }
 
-/* Columns are read downwards. */
-static void print_grid(FILE *out, const struct counter *counters, size_t count, size_t columns)
+/* Three columns, read downwards; two where the names are long. */
+static void print_grid(
+        FILE *out, const struct counters *counters, const struct counter_family *family)
 {
+	const struct counter *rows = &counter_table[family->first];
 	char number[TEXT_NUMBER_SIZE];
-	size_t rows = (count + columns - 1) / columns;
-	int label = 0;
-	for (size_t i = 0; i < count; i++)
-		if ((int)strlen(counters[i].name) > label)
-			label = (int)strlen(counters[i].name);
-	for (size_t row = 0; row < rows; row++) {
-		for (size_t at = row; at < count; at += rows)
-			fprintf(out, "  %-*s%*s", label, counters[at].name, GRID_VALUE,
-			        is_time(counters[at].name)
-			                ? text_duration(number, counters[at].value)
-			                : text_count(number, counters[at].value));
+	size_t label = 0;
+	for (size_t i = 0; i < family->count; i++)
+		if (strlen(rows[i].name) > label)
+			label = strlen(rows[i].name);
+	size_t columns = 3 * (label + 2 + GRID_VALUE) <= WIDTH ? 3 : 2;
+	size_t lines = (family->count + columns - 1) / columns;
+	for (size_t line = 0; line < lines; line++) {
+		for (size_t at = line; at < family->count; at += lines) {
+			uint64_t value = counter_value(counters, family->first + at);
+			fprintf(out, "  %-*s%*s", (int)label, rows[at].name, GRID_VALUE,
+			        is_time(rows[at].name) ? text_duration(number, value)
+			                               : text_count(number, value));
+		}
 		fputc('\n', out);
 	}
 }
 
+static bool family_is_zero(const struct counters *counters, const struct counter_family *family)
+{
+	for (size_t i = 0; i < family->count; i++)
+		if (counter_value(counters, family->first + i) != 0)
+			return false;
+	return true;
+}
+
 static void print_totals(const struct view *view)
 {
-	const struct mutex_counters *mutex = &view->model->mutex;
-	const struct cond_counters *cond = &view->model->cond;
-	const struct counter mutex_counters[] = {
-#define MUTEX_COUNTER(name, combine, help) { #name, mutex->name },
-#include "probes/counters.def"
-	};
-	const struct counter cond_counters[] = {
-#define COND_COUNTER(name, combine, help) { #name, cond->name },
-#include "probes/counters.def"
-	};
-	char percent[TEXT_NUMBER_SIZE], mean[TEXT_NUMBER_SIZE];
-	fputs("\nMutexes", view->out);
-	if (mutex->contended > 0)
-		fprintf(view->out, ": %s of acquisitions contended, mean wait %s",
-		        text_percent(percent, mutex->contended, mutex->acquired),
-		        text_duration(mean, mutex->wait_ns_total / mutex->contended));
-	fputc('\n', view->out);
-	print_grid(view->out, mutex_counters, sizeof(mutex_counters) / sizeof(*mutex_counters), 3);
-	if (cond->waits == 0 && cond->signals == 0 && cond->broadcasts == 0)
-		return;
-	fputs("\nCondition variables\n", view->out);
-	print_grid(view->out, cond_counters, sizeof(cond_counters) / sizeof(*cond_counters), 2);
+	const struct counters *counters = &view->model->counters;
+	const struct mutex_counters *mutex = &counters->mutex;
+	for (size_t i = 0; i < FAMILY_COUNT; i++) {
+		const struct counter_family *family = &counter_families[i];
+		char percent[TEXT_NUMBER_SIZE], mean[TEXT_NUMBER_SIZE];
+		if (i != FAMILY_mutex && family_is_zero(counters, family))
+			continue;
+		fprintf(view->out, "\n%c%s", toupper((unsigned char)family->title[0]),
+		        family->title + 1);
+		if (i == FAMILY_mutex && mutex->contended > 0)
+			fprintf(view->out, ": %s of acquisitions contended, mean wait %s",
+			        text_percent(percent, mutex->contended, mutex->acquired),
+			        text_duration(mean, mutex->wait_ns_total / mutex->contended));
+		fputc('\n', view->out);
+		print_grid(view->out, counters, family);
+	}
 }
 
 /* "Locks, by time waited (10 of 34)" */
@@ -161,11 +164,12 @@ static void print_threads(const struct view *view)
 		}
 		fprintf(view->out, "  %-16s%8s%16s%16s%9s%10s%10s%11s\n", name,
 		        text_count(numbers[0], (uint64_t)row->running + row->ended),
-		        text_count(numbers[1], row->mutex.acquired),
-		        text_count(numbers[2], row->mutex.contended),
-		        text_percent(numbers[3], row->mutex.contended, row->mutex.acquired),
-		        text_duration(numbers[4], row->mutex.wait_ns_total),
-		        text_duration(numbers[5], row->mutex.wait_ns_max),
+		        text_count(numbers[1], row->counters.mutex.acquired),
+		        text_count(numbers[2], row->counters.mutex.contended),
+		        text_percent(numbers[3], row->counters.mutex.contended,
+		                row->counters.mutex.acquired),
+		        text_duration(numbers[4], row->counters.mutex.wait_ns_total),
+		        text_duration(numbers[5], row->counters.mutex.wait_ns_max),
 		        text_duration(numbers[6], row->caused.wait_ns_total));
 	}
 }
@@ -337,7 +341,10 @@ static void print_pairs(const struct view *view)
 
 static void print_histogram(const struct view *view)
 {
-	const uint64_t *histogram = view->model->histogram;
+	uint64_t histogram[RECORD_BUCKETS] = { 0 };
+	for (int family = 0; family < FAMILY_COUNT; family++)
+		for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
+			histogram[bucket] += view->model->histograms[family][bucket];
 	uint64_t most = 0, all = 0;
 	int first = RECORD_BUCKETS, last = -1;
 	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++) {

@@ -36,6 +36,42 @@ static inline void shared_max(uint64_t *counter, uint64_t value)
 			return;
 }
 
+/* One row for each counter of struct counters, in its order. */
+struct counter {
+	enum record_family family;
+	const char *name;
+	bool is_max; /* the values of two threads combine to the larger one; else to the sum */
+	const char *help;
+};
+
+#define COUNTER_COUNT (sizeof(struct counters) / sizeof(uint64_t))
+
+extern const struct counter counter_table[COUNTER_COUNT];
+
+/* By enum record_family: its name in counters.def, what people call it, and the first of its
+ * counters. */
+struct counter_family {
+	const char *name, *title;
+	size_t first, count;
+};
+
+extern const struct counter_family counter_families[FAMILY_COUNT];
+
+/* The value of row `row` of counter_table. */
+static inline uint64_t counter_value(const struct counters *counters, size_t row)
+{
+	return ((const uint64_t *)counters)[row];
+}
+
+/* Adds from to to, which only the caller writes. */
+void counters_merge(struct counters *to, const struct counters *from);
+
+/* The same where several threads write to to. */
+void counters_fold(struct counters *to, const struct counters *from);
+
+/* Whether every counter is 0. */
+bool counters_are_zero(const struct counters *counters);
+
 /* Bucket b holds [2^b, 2^(b+1)) ns; 0 ns counts in bucket 0, everything too long in the last. */
 static inline unsigned histogram_bucket(uint64_t ns)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #define RECORD_MAGIC        "ABSHIMR"
-#define RECORD_VERSION      1u
+#define RECORD_VERSION      2u
 #define RECORD_SUFFIX       ".abshim"
 #define RECORD_NAME_SIZE    16  /* a thread's name with its NUL, as prctl(PR_GET_NAME) gives it */
 #define RECORD_PATH_SIZE    512 /* longer paths are cut at the front and begin with "..." */
@@ -38,7 +38,13 @@ enum record_region_id {
 	REGION_SITES,       /* struct record_site, dense */
 	REGION_BLAME_INDEX, /* uint32_t */
 	REGION_BLAME,       /* struct record_blame, dense */
-	REGION_CONDS, /* struct record_cond, a hash table: not dense, every entry may be in use */
+	REGION_CONDS,   /* struct record_cond, a hash table: not dense, every entry may be in use */
+	REGION_CREATED, /* struct record_created, a hash table of the writer: not dense */
+	REGION_STACK_INDEX,  /* uint32_t */
+	REGION_STACKS,       /* struct record_stack, dense */
+	REGION_FRAMES,       /* uint64_t, dense: return addresses, see record_stack */
+	REGION_SAMPLE_INDEX, /* uint32_t */
+	REGION_SAMPLES,      /* struct record_sample, dense */
 	REGION_COUNT
 };
 
@@ -102,6 +108,11 @@ struct record_header {
 	uint64_t threads_lost;    /* threads that found no slot: their locks are not counted */
 	uint64_t lost_waits;      /* waits missing from a full table */
 	uint64_t lost_ns;
+	uint64_t created_lost;   /* initialised locks whose creation could not be noted */
+	uint64_t stacks_taken;   /* stacks taken of waiters and holders */
+	uint64_t stacks_skipped; /* not taken: another thread was taking one, or in a handler */
+	uint64_t stacks_due;     /* waits that ended while stacks were in force */
+	uint64_t stack_ns_total; /* time spent taking them */
 
 	uint32_t retired_rest; /* 1 when REGION_RETIRED was full and its last entry collects the
 	                          rest */
@@ -116,26 +127,42 @@ struct record_header {
 	struct record_region regions[REGION_COUNT];
 };
 
+/* One way to wait that may be switched. */
+struct record_choice {
+	uint32_t strategy; /* index into strategies.def (mutex) or pollings.def (the others) */
+	uint32_t count;    /* its N */
+	char name[24];     /* "yield:30", for people */
+};
+
 /* Read on the slow path only; the one place that says which strategy is in force. */
 struct record_control {
-	uint32_t mutex_strategy; /* index into strategies.def */
-	uint32_t mutex_count;    /* its N */
-	uint32_t
-	        mutex_pre_spins; /* polls before the strategy: SPINLOOPS together with YIELDLOOPS */
-	uint32_t stats;          /* enum record_stats */
-	char mutex_name[24];     /* "yield:30", for people */
+	struct record_choice mutex, rwlock, spinlock, sem, futex;
+	uint32_t mutex_pre_spins; /* polls before the mutex strategy: SPINLOOPS with YIELDLOOPS */
+	uint32_t stats;           /* enum record_stats */
+	uint32_t stack_depth;     /* frames of a stack at most, 0: none are taken */
+	uint32_t pause;           /* index into pauses.def */
 };
 
-enum record_stats { STATS_OFF, STATS_ON };
+enum record_stats { STATS_OFF, STATS_ON, STATS_HOLD };
 
-struct mutex_counters {
-#define MUTEX_COUNTER(name, combine, help) uint64_t name;
+#define FAMILY(name, title)                  struct name##_counters {
+#define COUNTER(family, name, combine, help) uint64_t name;
+#define FAMILY_END(name)                                                                           \
+	}                                                                                          \
+	;
+#include "counters.def"
+
+/* All counters of a thread, in the order of counters.def, uint64_t each: see counter_table. */
+struct counters {
+#define FAMILY(name, title) struct name##_counters name;
 #include "counters.def"
 };
 
-struct cond_counters {
-#define COND_COUNTER(name, combine, help) uint64_t name;
+/* The kinds of locks, in the order of counters.def: FAMILY_mutex, FAMILY_cond, ... */
+enum record_family {
+#define FAMILY(name, title) FAMILY_##name,
 #include "counters.def"
+	FAMILY_COUNT
 };
 
 /* What others waited for while this thread held the lock. Added to by the waiters, atomically. */
@@ -159,10 +186,9 @@ struct record_pending {
 
 /* One running thread. The first cache line is the one that the uncontended path writes. */
 struct record_thread {
-	uint32_t tid;                /* 0: the slot is free */
-	uint32_t slot;               /* its own number */
-	struct mutex_counters mutex; /* acquired is the first: same cache line as tid */
-	struct cond_counters cond;
+	uint32_t tid;             /* 0: the slot is free */
+	uint32_t slot;            /* its own number */
+	struct counters counters; /* mutex.acquired is the first: same cache line as tid */
 	struct record_pending pending;
 	uint64_t handle;     /* pthread_self() */
 	uint64_t started_ns; /* first time the shim saw the thread */
@@ -175,8 +201,7 @@ struct record_retired {
 	uint32_t state;              /* 0 not valid yet, 1 valid */
 	uint32_t threads;            /* how many ended threads are in here */
 	char name[RECORD_NAME_SIZE]; /* RECORD_OTHER_NAMES collects what found no row of its own */
-	struct mutex_counters mutex;
-	struct cond_counters cond;
+	struct counters counters;
 	struct caused_counters caused;
 };
 
@@ -198,14 +223,31 @@ struct wait_totals {
 	uint32_t histogram[RECORD_BUCKETS];
 };
 
-/* A mutex that was waited for. A destroyed one keeps its row; its address may appear again. */
+/* With STATS_HOLD: what holders did with one lock. */
+struct hold_totals {
+	uint64_t acquired; /* acquisitions whose end was seen */
+	uint64_t hold_ns_total;
+	uint64_t hold_ns_max;
+};
+
+/* A lock that was waited for, or, with STATS_HOLD, held. A destroyed one keeps its row; its address
+ * may appear again. */
 struct record_lock {
-	uint64_t address; /* 0: not valid */
-	uint32_t kind;    /* the mutex's __kind word */
-	uint32_t destroyed;
-	uint32_t first_site; /* entry of REGION_SITES + 1 that waited first, 0 unknown */
+	uint64_t address;         /* 0: not valid */
+	uint32_t family;          /* enum record_family */
+	uint32_t kind;            /* of a mutex: its __kind word; else 0 */
+	uint32_t destroyed;       /* 1: destroyed, or its module was unloaded */
+	uint32_t first_site;      /* entry of REGION_SITES + 1 that waited first, 0 unknown */
+	uint64_t created_address; /* return address of the call that initialised it, 0 unknown */
+	uint32_t created_module;  /* as in record_site */
 	uint32_t unused;
 	struct wait_totals wait;
+	struct hold_totals hold;
+};
+
+enum record_mode {
+	MODE_EXCLUSIVE,
+	MODE_SHARED, /* a reader's call */
 };
 
 /* A call site that waited for one lock. */
@@ -213,6 +255,8 @@ struct record_site {
 	uint64_t address; /* return address of the call, 0: not valid */
 	uint32_t lock;    /* entry of REGION_LOCKS */
 	uint32_t module; /* entry of REGION_MODULES + 1, 0 when the address lies in no known file */
+	uint32_t mode;   /* enum record_mode */
+	uint32_t unused;
 	struct wait_totals wait;
 };
 
@@ -238,6 +282,39 @@ struct record_cond {
 	uint32_t taken;   /* signals that returning waiters have taken */
 	uint32_t unused;
 	uint64_t signalled_ns[RECORD_SIGNALS]; /* time of grant g at [g % RECORD_SIGNALS] */
+};
+
+/* Where a lock that still exists was initialised. */
+struct record_created {
+	uint64_t lock; /* 0: free, 1: was used; else the lock's address */
+	uint64_t site; /* return address of the call of pthread_..._init */
+};
+
+#define RECORD_MAX_STACK 64u
+
+enum record_stack_end {
+	STACK_COMPLETE, /* the outermost frame is the thread's first */
+	STACK_DEPTH,    /* cut at stack_depth frames */
+	STACK_SIGNAL,   /* ends at the frame of a signal handler */
+	STACK_UNKNOWN,  /* ends at code of no known file, or without unwind tables */
+};
+
+/* A chain of calls, each once in the table whoever was there: its number is the stack's id. */
+struct record_stack {
+	uint64_t hash;        /* of its frames, 0: not valid */
+	uint32_t first_frame; /* entry of REGION_FRAMES; frame 0 is a return address as in
+	                         record_site */
+	uint32_t depth;       /* frames, 1 .. RECORD_MAX_STACK */
+	uint32_t end;         /* enum record_stack_end */
+	uint32_t holders;     /* how often it was taken of a holder, at its release */
+};
+
+/* Waits at one site of which a stack was taken. */
+struct record_sample {
+	uint64_t waits; /* 0: not valid (yet) */
+	uint64_t wait_ns_total;
+	uint32_t site;  /* entry of REGION_SITES */
+	uint32_t stack; /* entry of REGION_STACKS */
 };
 
 #endif

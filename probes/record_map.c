@@ -43,6 +43,12 @@ static const struct {
 	[REGION_BLAME_INDEX] = { sizeof(uint32_t), 16384 },
 	[REGION_BLAME] = { sizeof(struct record_blame), 8192 },
 	[REGION_CONDS] = { sizeof(struct record_cond), 1024 },
+	[REGION_CREATED] = { sizeof(struct record_created), 131072 },
+	[REGION_STACK_INDEX] = { sizeof(uint32_t), 16384 },
+	[REGION_STACKS] = { sizeof(struct record_stack), 8192 },
+	[REGION_FRAMES] = { sizeof(uint64_t), 262144 },
+	[REGION_SAMPLE_INDEX] = { sizeof(uint32_t), 32768 },
+	[REGION_SAMPLES] = { sizeof(struct record_sample), 16384 },
 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit)

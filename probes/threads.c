@@ -183,17 +183,11 @@ static struct caused_counters take_caused(struct record_thread *thread)
 static void fold(struct record_retired *retired, const struct record_thread *thread,
         const struct caused_counters *caused)
 {
-#define SUM(to, from)                      shared_add(&(to), (from))
-#define MAX(to, from)                      shared_max(&(to), (from))
-#define MUTEX_COUNTER(name, combine, help) combine(retired->mutex.name, thread->mutex.name);
-#define COND_COUNTER(name, combine, help)  combine(retired->cond.name, thread->cond.name);
-#include "counters.def"
-	SUM(retired->caused.waits, caused->waits);
-	SUM(retired->caused.wait_ns_total, caused->wait_ns_total);
-	MAX(retired->caused.wait_ns_max, caused->wait_ns_max);
+	counters_fold(&retired->counters, &thread->counters);
+	shared_add(&retired->caused.waits, caused->waits);
+	shared_add(&retired->caused.wait_ns_total, caused->wait_ns_total);
+	shared_max(&retired->caused.wait_ns_max, caused->wait_ns_max);
 	__atomic_fetch_add(&retired->threads, 1, __ATOMIC_RELAXED);
-#undef SUM
-#undef MAX
 }
 
 void record_thread_retire(struct record_thread *thread)
@@ -206,8 +200,8 @@ void record_thread_retire(struct record_thread *thread)
 		fold(retired, thread, &caused);
 	else
 		shared_add(&record_header->threads_lost, 1);
-	memset((char *)thread + offsetof(struct record_thread, mutex), 0,
-	        offsetof(struct record_thread, caused) - offsetof(struct record_thread, mutex));
+	memset((char *)thread + offsetof(struct record_thread, counters), 0,
+	        offsetof(struct record_thread, caused) - offsetof(struct record_thread, counters));
 	__atomic_fetch_add(&free_slots, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(
 	        &thread->tid, 0, __ATOMIC_RELEASE); /* pairs with the acquire in take_slot */

@@ -13,7 +13,8 @@
 
 struct table_key {
 	uint64_t address;
-	uint64_t second; /* lock: its kind; site: the lock's entry; blame: the site's entry */
+	uint64_t second; /* lock: its family; site: the lock's entry; blame: the site's entry */
+	uint32_t detail; /* lock: its kind; site: its mode; not compared */
 };
 
 enum table_match { MATCH_OTHER, MATCH_SAME, MATCH_STALE };
@@ -29,13 +30,15 @@ static enum table_match lock_match(const void *entry, const struct table_key *ke
 	const struct record_lock *lock = entry;
 	if (__atomic_load_n(&lock->destroyed, __ATOMIC_RELAXED))
 		return MATCH_STALE;
-	return lock->address == key->address ? MATCH_SAME : MATCH_OTHER;
+	return lock->address == key->address && lock->family == key->second ? MATCH_SAME
+	                                                                    : MATCH_OTHER;
 }
 
 static void lock_fill(void *entry, const struct table_key *key)
 {
 	struct record_lock *lock = entry;
-	lock->kind = (uint32_t)key->second;
+	lock->family = (uint32_t)key->second;
+	lock->kind = key->detail;
 	__atomic_store_n(&lock->address, key->address, __ATOMIC_RELEASE); /* pairs with readers */
 }
 
@@ -50,6 +53,7 @@ static void site_fill(void *entry, const struct table_key *key)
 {
 	struct record_site *site = entry;
 	site->lock = (uint32_t)key->second;
+	site->mode = key->detail;
 	site->module = record_module_of(key->address);
 	__atomic_store_n(&site->address, key->address, __ATOMIC_RELEASE); /* pairs with readers */
 }
@@ -145,7 +149,7 @@ void record_wait_blame(struct record_pending *pending, uint32_t holder_tid, uint
 	if (pending->site == 0)
 		return;
 	pending->blame = find_or_insert(&blame_table,
-	                         &(struct table_key){ holder, pending->site - 1 }, true) +
+	                         &(struct table_key){ holder, pending->site - 1, 0 }, true) +
 	                 1;
 }
 
@@ -154,12 +158,13 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 	/* RECORD_NONE + 1 is 0, which stands for lost. */
 	struct record_pending pending = { .lock = 0 };
 	record_wait_flush(self);
-	uint32_t lock =
-	        find_or_insert(&lock_table, &(struct table_key){ event->lock, event->kind }, true);
+	uint32_t lock = find_or_insert(
+	        &lock_table, &(struct table_key){ event->lock, event->family, event->kind }, true);
 	if (lock == RECORD_NONE)
 		return pending;
 	pending.lock = lock + 1;
-	uint32_t site = find_or_insert(&site_table, &(struct table_key){ event->site, lock }, true);
+	uint32_t site = find_or_insert(
+	        &site_table, &(struct table_key){ event->site, lock, event->mode }, true);
 	if (site == RECORD_NONE)
 		return pending;
 	pending.site = site + 1;
@@ -218,12 +223,13 @@ void record_wait_flush(struct record_thread *self)
 	self->pending.lock = 0;
 }
 
-void record_lock_gone(uint64_t address)
+void record_lock_gone(uint64_t address, enum record_family family)
 {
 	/* Without any contended lock there is nothing to look up, and no page to touch. */
 	if (__atomic_load_n(&record_header->regions[REGION_LOCKS].used, __ATOMIC_RELAXED) == 0)
 		return;
-	uint32_t entry = find_or_insert(&lock_table, &(struct table_key){ address, 0 }, false);
+	uint32_t entry =
+	        find_or_insert(&lock_table, &(struct table_key){ address, family, 0 }, false);
 	if (entry == RECORD_NONE)
 		return;
 	struct record_lock *lock = record_entry(REGION_LOCKS, entry);

@@ -10,9 +10,11 @@
 
 /* One contended wait, as it begins. */
 struct wait_event {
-	uint64_t lock; /* address of the mutex */
-	uint64_t site; /* return address of the call that waits */
-	uint32_t kind; /* the mutex's __kind word */
+	uint64_t lock;             /* address of the lock */
+	uint64_t site;             /* return address of the call that waits */
+	enum record_family family; /* of the lock */
+	uint32_t kind;             /* a mutex's __kind word, else 0 */
+	enum record_mode mode;     /* a reader's wait is shared */
 };
 
 /*
@@ -34,7 +36,7 @@ bool record_wait_end(
         struct record_thread *self, const struct record_pending *pending, uint64_t wait_ns);
 void record_wait_flush(struct record_thread *self);
 
-/* The mutex at the address is gone: what follows at the same address is another lock. */
-void record_lock_gone(uint64_t address);
+/* The lock at the address is gone: what follows at the same address is another one. */
+void record_lock_gone(uint64_t address, enum record_family family);
 
 #endif

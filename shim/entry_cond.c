@@ -46,10 +46,10 @@ static struct cond_wait wait_begins(
 
 static void count_times(struct record_thread *self, uint64_t signal_ns, uint64_t mutex_ns)
 {
-	counter_add(&self->cond.signal_wait_ns_total, signal_ns);
-	counter_max(&self->cond.signal_wait_ns_max, signal_ns);
-	counter_add(&self->cond.mutex_wait_ns_total, mutex_ns);
-	counter_max(&self->cond.mutex_wait_ns_max, mutex_ns);
+	counter_add(&self->counters.cond.signal_wait_ns_total, signal_ns);
+	counter_max(&self->counters.cond.signal_wait_ns_max, signal_ns);
+	counter_add(&self->counters.cond.mutex_wait_ns_total, mutex_ns);
+	counter_max(&self->counters.cond.mutex_wait_ns_max, mutex_ns);
 }
 
 static int wait_ends(
@@ -70,13 +70,13 @@ static int wait_ends(
 		if (!split)
 			signalled_ns = now;
 		if (!split && result == 0)
-			counter_add(&self->cond.unsplit, 1);
+			counter_add(&self->counters.cond.unsplit, 1);
 		count_times(self, signalled_ns - wait->started_ns, now - signalled_ns);
 	}
 	if (waited)
-		counter_add(&self->cond.waits, 1);
+		counter_add(&self->counters.cond.waits, 1);
 	if (result == ETIMEDOUT)
-		counter_add(&self->cond.timed_out, 1);
+		counter_add(&self->counters.cond.timed_out, 1);
 	return result;
 }
 
@@ -84,7 +84,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *cond)
 {
 	struct record_thread *self = thread_current();
 	if (self != NULL) {
-		counter_add(&self->cond.signals, 1);
+		counter_add(&self->counters.cond.signals, 1);
 		record_cond_signal((uint64_t)(uintptr_t)cond, false);
 	}
 	return REAL(pthread_cond_signal)(cond);
@@ -94,7 +94,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *cond)
 {
 	struct record_thread *self = thread_current();
 	if (self != NULL) {
-		counter_add(&self->cond.broadcasts, 1);
+		counter_add(&self->counters.cond.broadcasts, 1);
 		record_cond_signal((uint64_t)(uintptr_t)cond, true);
 	}
 	return REAL(pthread_cond_broadcast)(cond);

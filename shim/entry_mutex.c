@@ -20,9 +20,9 @@ static const struct wait_limit no_limit = { CLOCK_REALTIME, NULL, false };
 /* Counts a call that libc carried out because of the mutex's kind. */
 static int passed(struct record_thread *self, int result)
 {
-	counter_add(&self->mutex.passed_through, 1);
+	counter_add(&self->counters.mutex.passed_through, 1);
 	if (result == EOWNERDEAD)
-		counter_add(&self->mutex.owner_died, 1);
+		counter_add(&self->counters.mutex.owner_died, 1);
 	return result;
 }
 
@@ -37,7 +37,7 @@ static int relock(pthread_mutex_t *mutex, struct record_thread *self, int kind, 
 	if (mutex->__data.__count + 1 == 0)
 		return EAGAIN; /* the counter is full */
 	mutex->__data.__count++;
-	counter_add(&self->mutex.acquired, 1);
+	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
 }
 
@@ -61,14 +61,14 @@ static int acquire(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		return result;
 	if (type == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
-	counter_add(&self->mutex.acquired, 1);
+	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
 }
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
 	if (thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex);
+		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
 	return REAL(pthread_mutex_init)(mutex, attributes);
 }
 
@@ -76,7 +76,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	int result = REAL(pthread_mutex_destroy)(mutex);
 	if (result == 0 && thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex);
+		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
 	return result;
 }
 
@@ -95,13 +95,13 @@ static __attribute__((noinline)) int trylock_slow(pthread_mutex_t *mutex, const 
 			return result;
 	}
 	if (!mutex_try(mutex, kind)) {
-		counter_add(&self->mutex.try_failed, 1);
+		counter_add(&self->counters.mutex.try_failed, 1);
 		return EBUSY;
 	}
 	mutex_own(mutex, self->tid, site);
 	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
-	counter_add(&self->mutex.acquired, 1);
+	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 	if (__builtin_expect(self != NULL && mutex_is_plain_normal(kind), 1) &&
 	        mutex_try(mutex, kind)) {
 		mutex_own(mutex, self->tid, CALL_SITE);
-		counter_add(&self->mutex.acquired, 1);
+		counter_add(&self->counters.mutex.acquired, 1);
 		return 0;
 	}
 	return trylock_slow(mutex, CALL_SITE);
@@ -137,7 +137,7 @@ static __attribute__((noinline)) int lock_checked(
 	mutex_own(mutex, self->tid, site);
 	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
-	counter_add(&self->mutex.acquired, 1);
+	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
 			if (__builtin_expect(mutex_try(mutex, kind), 1)) {
 				mutex_own(mutex, self->tid, CALL_SITE);
-				counter_add(&self->mutex.acquired, 1);
+				counter_add(&self->counters.mutex.acquired, 1);
 				return 0;
 			}
 		} else if (mutex_is_plain(kind)) {
@@ -188,7 +188,7 @@ EXPORT int pthread_mutex_clocklock(
 static __attribute__((noinline)) int wake(
         pthread_mutex_t *mutex, struct record_thread *self, int kind)
 {
-	counter_add(&self->mutex.woken, 1);
+	counter_add(&self->counters.mutex.woken, 1);
 	futex_wake_one(&mutex->__data.__lock, mutex_is_shared(kind));
 	record_wait_flush(self);
 	return 0;

@@ -8,30 +8,22 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "choice.h"
 #include "glob.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
 
-#define COUNT_MAX 1000000u
-#define PART_MAX  300u /* bytes of one part of a refusal */
+#define PART_MAX 300u /* bytes of one part of a refusal */
 
 struct settings settings;
 
-static const struct {
-	const char *name;
-	uint32_t count;
-} strategies[] = {
-#define STRATEGY(name, count, help) { #name, count },
-#include "strategies.def"
-#undef STRATEGY
-};
-
-#define STRATEGIES      (sizeof(strategies) / sizeof(*strategies))
-#define STRATEGIES_TEXT "glibc, park, spin[:N], yield[:N], backoff[:N], adaptive[:N], queue[:N]"
-
 bool settings_stay_out(void)
 {
-	return settings.stats == STATS_OFF && strcmp(settings.mutex_name, "glibc") == 0;
+	return settings.stats == STATS_OFF && strcmp(settings.mutex.name, "glibc") == 0 &&
+	       strcmp(settings.rwlock.name, "glibc") == 0 &&
+	       strcmp(settings.spinlock.name, "glibc") == 0 &&
+	       strcmp(settings.sem.name, "glibc") == 0 &&
+	       strcmp(settings.futex.name, "kernel") == 0;
 }
 
 static void line_add(char *line, size_t size, const char *text)
@@ -67,82 +59,96 @@ static _Noreturn void refuse(const char *name, const char *value, const char *wa
 	settings_refuse((const char *const[]){ name, "=", value, ": ", wanted, NULL });
 }
 
-/* Decimal digits only, 1 .. COUNT_MAX. */
-static bool parse_count(const char *text, uint32_t *count)
+static void read_choice(struct record_choice *choice, enum choice_family family, const char *name,
+        const char *value)
 {
-	uint32_t value = 0;
-	if (*text == '\0')
-		return false;
-	for (; *text != '\0'; text++) {
-		if (*text < '0' || *text > '9')
-			return false;
-		value = value * 10 + (uint32_t)(*text - '0');
-		if (value > COUNT_MAX)
-			return false;
-	}
-	*count = value;
-	return value > 0;
-}
-
-static void name_strategy(void)
-{
-	char digits[24];
-	settings.mutex_name[0] = '\0';
-	line_add(settings.mutex_name, sizeof(settings.mutex_name),
-	        strategies[settings.mutex_strategy].name);
-	if (settings.mutex_count == 0)
-		return;
-	record_decimal(digits, settings.mutex_count);
-	line_add(settings.mutex_name, sizeof(settings.mutex_name), ":");
-	line_add(settings.mutex_name, sizeof(settings.mutex_name), digits);
-}
-
-static bool choose_strategy(const char *name, size_t length)
-{
-	for (uint32_t i = 0; i < STRATEGIES; i++) {
-		if (strlen(strategies[i].name) != length ||
-		        memcmp(strategies[i].name, name, length) != 0)
-			continue;
-		settings.mutex_strategy = i;
-		settings.mutex_count = strategies[i].count;
-		return true;
-	}
-	return false;
+	const char *fault = choice_parse(choice, family, value);
+	if (fault != NULL)
+		refuse(name, value, fault);
 }
 
 static void read_mutex(const char *value)
 {
-	const char *colon = strchr(value, ':');
-	size_t length = colon != NULL ? (size_t)(colon - value) : strlen(value);
-	if (!choose_strategy(value, length))
-		refuse("ABSHIM_MUTEX", value, "unknown strategy; right are " STRATEGIES_TEXT);
-	if (colon == NULL)
+	read_choice(&settings.mutex, FOR_MUTEX, "ABSHIM_MUTEX", value);
+}
+
+static void read_rwlock(const char *value)
+{
+	read_choice(&settings.rwlock, FOR_RWLOCK, "ABSHIM_RWLOCK", value);
+}
+
+static void read_spinlock(const char *value)
+{
+	read_choice(&settings.spinlock, FOR_SPINLOCK, "ABSHIM_SPINLOCK", value);
+}
+
+static void read_sem(const char *value)
+{
+	read_choice(&settings.sem, FOR_SEM, "ABSHIM_SEM", value);
+}
+
+static void read_futex(const char *value)
+{
+	read_choice(&settings.futex, FOR_FUTEX, "ABSHIM_FUTEX", value);
+}
+
+static const struct {
+	const char *name;
+	bool here; /* this machine has it */
+} pauses[] = {
+#if defined(__x86_64__)
+#define ON_x86_64   true
+#define ON_aarch64  false
+#define PAUSES_TEXT "right are default, pause and nop"
+#else
+#define ON_x86_64   false
+#define ON_aarch64  true
+#define PAUSES_TEXT "right are default, isb, yield, sb and nop"
+#endif
+#define ON_any                     true
+#define PAUSE(name, machine, help) { #name, ON_##machine },
+#include "pauses.def"
+#undef PAUSE
+};
+
+static void read_pause(const char *value)
+{
+	for (uint32_t i = 0; i < sizeof(pauses) / sizeof(*pauses); i++) {
+		if (strcmp(pauses[i].name, value) != 0)
+			continue;
+		if (!pauses[i].here)
+			refuse("ABSHIM_PAUSE", value,
+			        "this machine has no such hint; " PAUSES_TEXT);
+		settings.pause = i;
 		return;
-	if (settings.mutex_count == 0)
-		refuse("ABSHIM_MUTEX", value, "this strategy takes no number");
-	if (!parse_count(colon + 1, &settings.mutex_count))
-		refuse("ABSHIM_MUTEX", value, "N must be a decimal number from 1 to 1000000");
+	}
+	refuse("ABSHIM_PAUSE", value, "unknown hint; " PAUSES_TEXT);
+}
+
+static void read_stacks(const char *value)
+{
+	settings.stack_depth = 0;
+	if (strcmp(value, "0") != 0 && (!choice_parse_count(value, &settings.stack_depth) ||
+	                                       settings.stack_depth > RECORD_MAX_STACK))
+		refuse("ABSHIM_STACKS", value, "must be a number of frames from 0 to 64");
 }
 
 /* FreeBSD's two variables: spinning comes first, then yielding; 0 switches either off. */
 static void read_loops(const char *spins, const char *yields)
 {
 	uint32_t spin_count = 0, yield_count = 0;
-	if (spins != NULL && strcmp(spins, "0") != 0 && !parse_count(spins, &spin_count))
+	if (spins != NULL && strcmp(spins, "0") != 0 && !choice_parse_count(spins, &spin_count))
 		refuse("LIBPTHREAD_SPINLOOPS", spins, "must be a decimal number from 0 to 1000000");
-	if (yields != NULL && strcmp(yields, "0") != 0 && !parse_count(yields, &yield_count))
+	if (yields != NULL && strcmp(yields, "0") != 0 && !choice_parse_count(yields, &yield_count))
 		refuse("LIBPTHREAD_YIELDLOOPS", yields,
 		        "must be a decimal number from 0 to 1000000");
-	if (yield_count != 0) {
-		choose_strategy("yield", 5);
-		settings.mutex_count = yield_count;
-		settings.mutex_pre_spins = spin_count;
-	} else if (spin_count != 0) {
-		choose_strategy("spin", 4);
-		settings.mutex_count = spin_count;
-	} else {
-		choose_strategy("park", 4);
-	}
+	if (yield_count != 0)
+		choice_set(&settings.mutex, FOR_MUTEX, "yield", yield_count);
+	else if (spin_count != 0)
+		choice_set(&settings.mutex, FOR_MUTEX, "spin", spin_count);
+	else
+		choice_set(&settings.mutex, FOR_MUTEX, "park", 0);
+	settings.mutex_pre_spins = yield_count != 0 ? spin_count : 0;
 }
 
 static void read_stats(const char *value)
@@ -151,8 +157,10 @@ static void read_stats(const char *value)
 		settings.stats = STATS_ON;
 	else if (strcmp(value, "off") == 0)
 		settings.stats = STATS_OFF;
+	else if (strcmp(value, "hold") == 0)
+		settings.stats = STATS_HOLD;
 	else
-		refuse("ABSHIM_STATS", value, "right are on and off");
+		refuse("ABSHIM_STATS", value, "right are on, off and hold");
 }
 
 static void read_report(const char *value)
@@ -203,14 +211,22 @@ static const struct {
 	bool in_text;
 } variables[] = {
 	{ "ABSHIM_MUTEX", read_mutex, true },
+	{ "ABSHIM_RWLOCK", read_rwlock, true },
+	{ "ABSHIM_SPINLOCK", read_spinlock, true },
+	{ "ABSHIM_SEM", read_sem, true },
+	{ "ABSHIM_FUTEX", read_futex, true },
+	{ "ABSHIM_PAUSE", read_pause, true },
 	{ "ABSHIM_STATS", read_stats, true },
+	{ "ABSHIM_STACKS", read_stacks, true },
 	{ "ABSHIM_REPORT", read_report, true },
 	{ "ABSHIM_DIR", read_directory, true },
 	{ "ABSHIM_MATCH", read_match, true },
 	{ "ABSHIM_RUN_PID", read_run_pid, false },
 };
 
-#define VARIABLES_TEXT "ABSHIM_MUTEX, ABSHIM_STATS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
+#define VARIABLES_TEXT                                                                             \
+	"ABSHIM_MUTEX, ABSHIM_RWLOCK, ABSHIM_SPINLOCK, ABSHIM_SEM, ABSHIM_FUTEX, ABSHIM_PAUSE, "   \
+	"ABSHIM_STATS, ABSHIM_STACKS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
 
 /* The value when the environment string sets this name, else NULL. */
 static const char *value_of(const char *string, const char *name)
@@ -262,6 +278,11 @@ void settings_read(char *const *environment, const char *executable)
 	const char *tunables = look_up(environment, "GLIBC_TUNABLES");
 
 	settings.stats = STATS_ON;
+	choice_default(&settings.mutex, FOR_MUTEX);
+	choice_default(&settings.rwlock, FOR_RWLOCK);
+	choice_default(&settings.spinlock, FOR_SPINLOCK);
+	choice_default(&settings.sem, FOR_SEM);
+	choice_default(&settings.futex, FOR_FUTEX);
 	/* An empty one is refused below. */
 	settings.matches = match == NULL || *match == '\0' ||
 	                   glob_matches(match, name != NULL ? name + 1 : executable);
@@ -277,6 +298,5 @@ void settings_read(char *const *environment, const char *executable)
 	for (char *const *string = environment; *string != NULL; string++)
 		if (strncmp(*string, "ABSHIM_", 7) == 0)
 			read_variable(*string);
-	name_strategy();
 	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
 }

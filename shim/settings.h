@@ -15,10 +15,10 @@
 enum report_to { REPORT_STDERR, REPORT_NONE, REPORT_PATH };
 
 struct settings {
-	uint32_t mutex_strategy; /* index into strategies.def */
-	uint32_t mutex_count;
+	struct record_choice mutex, rwlock, spinlock, sem, futex;
 	uint32_t mutex_pre_spins; /* polls before the strategy begins */
-	char mutex_name[24];
+	uint32_t pause;           /* index into pauses.def */
+	uint32_t stack_depth;     /* frames of a stack, 0: none are taken */
 	enum record_stats stats;
 	enum report_to report;
 	char report_path[RECORD_PATH_SIZE]; /* as given, %p and %e not yet replaced */

@@ -98,11 +98,15 @@ static void describe_process(uint32_t flags)
 	header->cpus = count_cpus();
 	header->flags |= flags | (settings.elision ? RECORD_ELISION : 0);
 	struct record_control *control = record_entry(REGION_CONTROL, 0);
-	control->mutex_strategy = settings.mutex_strategy;
-	control->mutex_count = settings.mutex_count;
+	control->mutex = settings.mutex;
+	control->rwlock = settings.rwlock;
+	control->spinlock = settings.spinlock;
+	control->sem = settings.sem;
+	control->futex = settings.futex;
 	control->mutex_pre_spins = settings.mutex_pre_spins;
 	control->stats = settings.stats;
-	memcpy(control->mutex_name, settings.mutex_name, sizeof(control->mutex_name));
+	control->stack_depth = settings.stack_depth;
+	control->pause = settings.pause;
 }
 
 /* may_refuse: whether the process has not begun yet, so that it may be ended with a message. */

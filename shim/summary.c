@@ -77,12 +77,12 @@ static void add_count(uint64_t number, const char *what)
 
 static void compose(void)
 {
-	struct totals totals;
+	struct counters totals;
 	totals_read(&totals);
 	text.length = 0;
 	add_process();
 	add(": mutexes ");
-	add(settings.mutex_name);
+	add(settings.mutex.name);
 	add(": ");
 	add_count(totals.mutex.acquired, " acquired, ");
 	add_count(totals.mutex.contended, " contended, ");

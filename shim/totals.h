@@ -8,15 +8,10 @@
 
 #include "probes/record.h"
 
-struct totals {
-	struct mutex_counters mutex;
-	struct cond_counters cond;
-};
-
 /* Adds up running and ended threads. */
-void totals_read(struct totals *totals);
+void totals_read(struct counters *totals);
 
-/* Whether the process used any mutex or condition variable. */
+/* Whether anything was counted at all. */
 bool totals_any(void);
 
 #endif

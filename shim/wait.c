@@ -47,13 +47,13 @@ static void count_strategy(struct record_thread *self, const struct wait *wait, 
 	bool polled = wait->polls + wait->yields != 0;
 	if (!stats)
 		return;
-	counter_add(&self->mutex.spun, wait->polls);
-	counter_add(&self->mutex.yielded, wait->yields);
-	counter_add(&self->mutex.parked, wait->parks);
+	counter_add(&self->counters.mutex.spun, wait->polls);
+	counter_add(&self->counters.mutex.yielded, wait->yields);
+	counter_add(&self->counters.mutex.parked, wait->parks);
 	if (polled && wait->parks == 0)
-		counter_add(&self->mutex.spun_useful, 1);
+		counter_add(&self->counters.mutex.spun_useful, 1);
 	else if (polled)
-		counter_add(&self->mutex.spun_vain, 1);
+		counter_add(&self->counters.mutex.spun_vain, 1);
 }
 
 /* The strategy's wait on the mutex's own word. */
@@ -65,7 +65,7 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 	struct wait wait = {
 		.word = &mutex->__data.__lock,
 		.line = mutex_is_shared(kind) ? NULL : mutex_line(mutex),
-		.count = control()->mutex_count,
+		.count = control()->mutex.count,
 		.may_poll = thread_may_poll(),
 		.may_yield = !record_filtered(),
 		.shared = mutex_is_shared(kind),
@@ -89,18 +89,18 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 
 static void count_wait(struct record_thread *self, uint64_t wait_ns, int result)
 {
-	counter_add(&self->mutex.contended, 1);
-	counter_add(&self->mutex.wait_ns_total, wait_ns);
-	counter_max(&self->mutex.wait_ns_max, wait_ns);
+	counter_add(&self->counters.mutex.contended, 1);
+	counter_add(&self->counters.mutex.wait_ns_total, wait_ns);
+	counter_max(&self->counters.mutex.wait_ns_max, wait_ns);
 	if (result == ETIMEDOUT)
-		counter_add(&self->mutex.timed_out, 1);
+		counter_add(&self->counters.mutex.timed_out, 1);
 }
 
 /* Waits as the strategy in force says; on success the mutex is the thread's in every word. */
 static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
         const struct wait_limit *limit)
 {
-	uint32_t strategy = __atomic_load_n(&control()->mutex_strategy, __ATOMIC_RELAXED);
+	uint32_t strategy = __atomic_load_n(&control()->mutex.strategy, __ATOMIC_RELAXED);
 	int result;
 	if (strategy == STRATEGY_glibc) {
 		result = libc_wait(mutex, limit);
@@ -135,6 +135,7 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 	uint64_t owner_site = mutex_site(mutex);
 	struct wait_event event = {
 		.lock = (uint64_t)(uintptr_t)mutex,
+		.family = FAMILY_mutex,
 		.kind = (uint32_t)mutex_kind(mutex),
 		.site = (uint64_t)(uintptr_t)site,
 	};
@@ -145,7 +146,7 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 	uint64_t wait_ns = clock_monotonic_ns() - started_ns;
 	count_wait(self, wait_ns, result);
 	if (!record_wait_end(self, &pending, wait_ns))
-		counter_add(&self->mutex.lost, 1);
+		counter_add(&self->counters.mutex.lost, 1);
 	if (result != 0)
 		record_wait_flush(self); /* the lock is not held */
 	return result;

@@ -65,13 +65,15 @@ START_TEST(signal_and_mutex_are_two_numbers)
 	join_all(&thread, 1);
 
 	struct totals totals = totals_read();
-	ck_assert_uint_eq(totals.cond.waits, 1);
-	ck_assert_uint_eq(totals.cond.signals, 1);
-	ck_assert_uint_eq(totals.cond.unsplit, 0);
-	ck_assert_uint_ge(totals.cond.signal_wait_ns_total, LEAST_NS);
-	ck_assert_uint_ge(totals.cond.mutex_wait_ns_total, LEAST_NS);
-	ck_assert_uint_eq(totals.cond.signal_wait_ns_max, totals.cond.signal_wait_ns_total);
-	ck_assert_uint_eq(totals.cond.mutex_wait_ns_max, totals.cond.mutex_wait_ns_total);
+	ck_assert_uint_eq(totals.counters.cond.waits, 1);
+	ck_assert_uint_eq(totals.counters.cond.signals, 1);
+	ck_assert_uint_eq(totals.counters.cond.unsplit, 0);
+	ck_assert_uint_ge(totals.counters.cond.signal_wait_ns_total, LEAST_NS);
+	ck_assert_uint_ge(totals.counters.cond.mutex_wait_ns_total, LEAST_NS);
+	ck_assert_uint_eq(
+	        totals.counters.cond.signal_wait_ns_max, totals.counters.cond.signal_wait_ns_total);
+	ck_assert_uint_eq(
+	        totals.counters.cond.mutex_wait_ns_max, totals.counters.cond.mutex_wait_ns_total);
 }
 END_TEST
 
@@ -87,10 +89,10 @@ START_TEST(broadcast_charges_every_waiter)
 	join_all(threads, 12);
 
 	struct totals totals = totals_read();
-	ck_assert_uint_eq(totals.cond.waits, 12);
-	ck_assert_uint_eq(totals.cond.broadcasts, 1);
-	ck_assert_uint_eq(totals.cond.unsplit, 0);
-	ck_assert_uint_ge(totals.cond.mutex_wait_ns_total, 12 * (uint64_t)LEAST_NS);
+	ck_assert_uint_eq(totals.counters.cond.waits, 12);
+	ck_assert_uint_eq(totals.counters.cond.broadcasts, 1);
+	ck_assert_uint_eq(totals.counters.cond.unsplit, 0);
+	ck_assert_uint_ge(totals.counters.cond.mutex_wait_ns_total, 12 * (uint64_t)LEAST_NS);
 }
 END_TEST
 
@@ -106,10 +108,10 @@ START_TEST(signal_of_libc_leaves_the_wait_unsplit)
 	join_all(&thread, 1);
 
 	struct totals totals = totals_read();
-	ck_assert_uint_eq(totals.cond.waits, 1);
-	ck_assert_uint_eq(totals.cond.unsplit, 1);
-	ck_assert_uint_eq(totals.cond.mutex_wait_ns_total, 0);
-	ck_assert_uint_ge(totals.cond.signal_wait_ns_total, LEAST_NS);
+	ck_assert_uint_eq(totals.counters.cond.waits, 1);
+	ck_assert_uint_eq(totals.counters.cond.unsplit, 1);
+	ck_assert_uint_eq(totals.counters.cond.mutex_wait_ns_total, 0);
+	ck_assert_uint_ge(totals.counters.cond.signal_wait_ns_total, LEAST_NS);
 }
 END_TEST
 
@@ -125,10 +127,10 @@ START_TEST(timeout_is_a_wait_for_the_signal)
 	pthread_mutex_unlock(&mutex);
 
 	struct totals totals = totals_read();
-	ck_assert_uint_eq(totals.cond.waits, 1);
-	ck_assert_uint_eq(totals.cond.timed_out, 1);
-	ck_assert_uint_ge(totals.cond.signal_wait_ns_total, LEAST_NS);
-	ck_assert_uint_eq(totals.cond.mutex_wait_ns_total, 0);
+	ck_assert_uint_eq(totals.counters.cond.waits, 1);
+	ck_assert_uint_eq(totals.counters.cond.timed_out, 1);
+	ck_assert_uint_ge(totals.counters.cond.signal_wait_ns_total, LEAST_NS);
+	ck_assert_uint_eq(totals.counters.cond.mutex_wait_ns_total, 0);
 }
 END_TEST
 
@@ -172,7 +174,7 @@ START_TEST(cancelled_waiter_leaves_the_table)
 	}
 	ck_assert_uint_eq(rows, 1);
 	ck_assert_uint_eq(waiters, 0);
-	ck_assert_uint_eq(totals_read().cond.waits, 0);
+	ck_assert_uint_eq(totals_read().counters.cond.waits, 0);
 }
 END_TEST
 
@@ -188,8 +190,8 @@ START_TEST(more_condition_variables_than_rows)
 		ck_assert_int_eq(pthread_cond_signal(&conds[i]), 0);
 	}
 	pthread_mutex_unlock(&mutex);
-	ck_assert_uint_eq(totals_read().cond.waits, CONDS);
-	ck_assert_uint_eq(totals_read().cond.signals, CONDS);
+	ck_assert_uint_eq(totals_read().counters.cond.waits, CONDS);
+	ck_assert_uint_eq(totals_read().counters.cond.signals, CONDS);
 }
 END_TEST
 

@@ -49,12 +49,12 @@ static void expect_at(int line, int64_t found, int64_t wanted)
 static void use_strategy(int strategy)
 {
 	struct record_control *control = record_entry(REGION_CONTROL, 0);
-	control->mutex_strategy = (uint32_t)strategy;
-	control->mutex_count = strategies[strategy].count;
+	control->mutex.strategy = (uint32_t)strategy;
+	control->mutex.count = strategies[strategy].count;
 	if (THREAD_SANITIZER)
 		real_functions.pthread_setspecific = NULL; /* see thread_leaves */
 	thread_current();
-	before = totals_read().mutex;
+	before = totals_read().counters.mutex;
 }
 
 /* The thread sanitizer lets a thread go before the shim's destructor runs in it, and then fails in
@@ -72,13 +72,11 @@ static void *thread_leaves(void *result)
 /* Counted since; the longest wait is of the whole process. */
 static struct mutex_counters counted(void)
 {
-	struct mutex_counters now = totals_read().mutex;
-#define SUM(name)                          (now.name -= before.name)
-#define MAX(name)                          ((void)now.name)
-#define MUTEX_COUNTER(name, combine, help) combine(name);
-#include "probes/counters.def"
-#undef SUM
-#undef MAX
+	struct mutex_counters now = totals_read().counters.mutex;
+	const struct counter_family *family = &counter_families[FAMILY_mutex];
+	for (size_t i = 0; i < family->count; i++)
+		if (!counter_table[family->first + i].is_max)
+			((uint64_t *)&now)[i] -= ((const uint64_t *)&before)[i];
 	return now;
 }
 
@@ -467,7 +465,7 @@ START_TEST(ended_thread_is_kept_under_its_name)
 	const struct record_retired *retired = record_entry(REGION_RETIRED, 0);
 	ck_assert_str_eq(retired->name, "sleeper");
 	ck_assert_uint_eq(retired->threads, 1);
-	ck_assert_uint_eq(retired->mutex.acquired, 1);
+	ck_assert_uint_eq(retired->counters.mutex.acquired, 1);
 }
 END_TEST
 

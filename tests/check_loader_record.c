@@ -20,10 +20,10 @@ static void make_record(void)
 {
 	made = synthetic_new();
 	struct record_thread *thread = synthetic_thread(&made, 4711, "main");
-	thread->mutex.acquired = 1000;
-	thread->mutex.contended = 10;
-	thread->mutex.wait_ns_total = 5000;
-	synthetic_retired(&made, 3, "worker")->mutex.acquired = 7;
+	thread->counters.mutex.acquired = 1000;
+	thread->counters.mutex.contended = 10;
+	thread->counters.mutex.wait_ns_total = 5000;
+	synthetic_retired(&made, 3, "worker")->counters.mutex.acquired = 7;
 	synthetic_lock(&made, 0x1000, synthetic_wait(10, 5000, 900))->first_site = 1;
 	synthetic_site(&made, 0x401000, 0, synthetic_wait(10, 5000, 900))->module = 1;
 	synthetic_blame(&made, 0x402000, 0, 10, 5000)->holder_module = 1;
@@ -77,9 +77,9 @@ START_TEST(complete_record_is_read)
 	ck_assert_msg(record != NULL, "%s", why);
 	struct record_thread thread;
 	ck_assert(record_copy(record, REGION_THREADS, 0, &thread, sizeof(thread)));
-	ck_assert_uint_eq(thread.mutex.acquired, 1000);
+	ck_assert_uint_eq(thread.counters.mutex.acquired, 1000);
 	ck_assert_str_eq(thread.name, "main");
-	ck_assert_str_eq(record->control.mutex_name, "yield:30");
+	ck_assert_str_eq(record->control.mutex.name, "yield:30");
 	ck_assert(!record_copy(record, REGION_THREADS, 1, &thread, sizeof(thread)));
 	ck_assert_uint_eq(thread.tid, 0);
 	ck_assert(!model_record_is_empty(record));

@@ -91,33 +91,33 @@ static void expect_none(const char *text, const char *line)
 static void add_threads(void)
 {
 	struct record_thread *first = synthetic_thread(&made, 11, "conn");
-	first->mutex.acquired = UINT64_C(9007199254740993); /* more than a double holds */
-	first->mutex.contended = 5;
-	first->mutex.wait_ns_total = 1000;
-	first->mutex.wait_ns_max = 400;
-	first->cond.waits = 2;
+	first->counters.mutex.acquired = UINT64_C(9007199254740993); /* more than a double holds */
+	first->counters.mutex.contended = 5;
+	first->counters.mutex.wait_ns_total = 1000;
+	first->counters.mutex.wait_ns_max = 400;
+	first->counters.cond.waits = 2;
 	first->caused.wait_ns_total = 77;
 	struct record_thread *second = synthetic_thread(&made, 12, "conn");
-	second->mutex.acquired = 10;
-	second->mutex.wait_ns_total = 500;
-	second->mutex.wait_ns_max = 500;
+	second->counters.mutex.acquired = 10;
+	second->counters.mutex.wait_ns_total = 500;
+	second->counters.mutex.wait_ns_max = 500;
 	struct record_retired *ended = synthetic_retired(&made, 3, "conn");
-	ended->mutex.acquired = 100;
-	ended->mutex.wait_ns_max = 100;
-	ended->cond.signal_wait_ns_max = 9;
-	synthetic_thread(&made, 0, "free slot")->mutex.acquired = 1000000;
-	synthetic_retired(&made, 1, "quiet")->mutex.acquired = 1;
+	ended->counters.mutex.acquired = 100;
+	ended->counters.mutex.wait_ns_max = 100;
+	ended->counters.cond.signal_wait_ns_max = 9;
+	synthetic_thread(&made, 0, "free slot")->counters.mutex.acquired = 1000000;
+	synthetic_retired(&made, 1, "quiet")->counters.mutex.acquired = 1;
 }
 
 START_TEST(threads_are_added_up_and_merged_by_name)
 {
 	add_threads();
 	build();
-	ck_assert_uint_eq(model->mutex.acquired, UINT64_C(9007199254741104));
-	ck_assert_uint_eq(model->mutex.wait_ns_total, 1500);
-	ck_assert_uint_eq(model->mutex.wait_ns_max, 500);
-	ck_assert_uint_eq(model->cond.waits, 2);
-	ck_assert_uint_eq(model->cond.signal_wait_ns_max, 9);
+	ck_assert_uint_eq(model->counters.mutex.acquired, UINT64_C(9007199254741104));
+	ck_assert_uint_eq(model->counters.mutex.wait_ns_total, 1500);
+	ck_assert_uint_eq(model->counters.mutex.wait_ns_max, 500);
+	ck_assert_uint_eq(model->counters.cond.waits, 2);
+	ck_assert_uint_eq(model->counters.cond.signal_wait_ns_max, 9);
 	ck_assert_uint_eq(model->thread_count, 4);
 	ck_assert_uint_eq(model->name_count, 2);
 	const struct thread_row *conn = &model->names[0];
@@ -125,8 +125,8 @@ START_TEST(threads_are_added_up_and_merged_by_name)
 	ck_assert_uint_eq(conn->running, 2);
 	ck_assert_uint_eq(conn->ended, 3);
 	ck_assert_int_eq(conn->tid, 0);
-	ck_assert_uint_eq(conn->mutex.wait_ns_total, 1500);
-	ck_assert_uint_eq(conn->mutex.wait_ns_max, 500);
+	ck_assert_uint_eq(conn->counters.mutex.wait_ns_total, 1500);
+	ck_assert_uint_eq(conn->counters.mutex.wait_ns_max, 500);
 	ck_assert_uint_eq(conn->caused.wait_ns_total, 77);
 	ck_assert_str_eq(model->names[1].name, "quiet");
 }
@@ -147,7 +147,7 @@ static void add_waits(void)
 	synthetic_blame(&made, 0x402000, 1, 1, 400);
 	synthetic_blame(&made, RECORD_HOLDER_UNKNOWN, 2, 3, 500);
 	synthetic_blame(&made, 0, 2, 50, 5000); /* claimed, not valid */
-	synthetic_thread(&made, 11, "conn")->mutex.contended = 7;
+	synthetic_thread(&made, 11, "conn")->counters.mutex.contended = 7;
 }
 
 START_TEST(sites_and_blame_are_merged_over_locks)
@@ -157,7 +157,7 @@ START_TEST(sites_and_blame_are_merged_over_locks)
 	ck_assert_uint_eq(model->lock_count, 2);
 	ck_assert_uint_eq(model->locks[0].lock.address, 0x2000);
 	ck_assert_uint_eq(model->wait_ns_total, 1200);
-	ck_assert_uint_eq(model->histogram[10], 7);
+	ck_assert_uint_eq(model->histograms[FAMILY_mutex][10], 7);
 	ck_assert_uint_eq(model->site_count, 3);
 	ck_assert_uint_eq(model->place_count, 2);
 	ck_assert_uint_eq(model->places[0].address, 0x401000);
@@ -179,8 +179,8 @@ START_TEST(pending_waits_are_settled)
 {
 	struct record_thread *holder = synthetic_thread(&made, 7, "holder");
 	struct record_thread *waiter = synthetic_thread(&made, 8, "waiter");
-	holder->mutex.acquired = 1;
-	waiter->mutex = (struct mutex_counters){ .acquired = 3, .contended = 3 };
+	holder->counters.mutex.acquired = 1;
+	waiter->counters.mutex = (struct mutex_counters){ .acquired = 3, .contended = 3 };
 	synthetic_lock(&made, 0x1000, synthetic_wait(2, 100, 60));
 	synthetic_site(&made, 0x2000, 0, synthetic_wait(2, 100, 60));
 	waiter->pending = (struct record_pending){
@@ -265,7 +265,7 @@ START_TEST(doubts_come_first)
 	add_threads();
 	add_waits();
 	struct record_thread *thread = synthetic_entry(&made, REGION_THREADS, 0);
-	thread->mutex.passed_through = 3000;
+	thread->counters.mutex.passed_through = 3000;
 	made.header->lost_waits = 4;
 	made.header->lost_ns = 5000;
 	made.header->threads_lost = 6;
@@ -274,7 +274,7 @@ START_TEST(doubts_come_first)
 	made.header->flags = RECORD_IN_MEMORY | RECORD_NOT_TMPFS | RECORD_SECCOMP | RECORD_FORKED |
 	                     RECORD_ELISION;
 	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
-	strcpy(control->mutex_name, "glibc");
+	strcpy(control->mutex.name, "glibc");
 	build();
 	char *text = text_report(WRITE_DEFAULT_TOP);
 	const char *end = strstr(text, "\nMutexes");
@@ -305,7 +305,7 @@ END_TEST
 START_TEST(names_cannot_steer_a_terminal)
 {
 	static const char bad[] = "\x1b[2J\xff\n\xe2\x80\xae";
-	synthetic_thread(&made, 11, bad)->mutex.acquired = 1;
+	synthetic_thread(&made, 11, bad)->counters.mutex.acquired = 1;
 	strcpy(made.header->executable, "/bin/");
 	strcat(made.header->executable, bad);
 	build();
@@ -332,8 +332,8 @@ START_TEST(text_fits_an_empty_pipe)
 		memset(name + 2, 1, sizeof(name) - 3);
 		name[sizeof(name) - 1] = '\0';
 		struct record_thread *thread = synthetic_thread(&made, i + 1, name);
-		memset(&thread->mutex, 0x0f, sizeof(thread->mutex));
-		memset(&thread->cond, 0x0f, sizeof(thread->cond));
+		memset(&thread->counters.mutex, 0x0f, sizeof(thread->counters.mutex));
+		memset(&thread->counters.cond, 0x0f, sizeof(thread->counters.cond));
 		struct record_module *module = synthetic_add(&made, REGION_MODULES);
 		*module = (struct record_module){
 			.start = 0x1000 * (i + 1), .end = 0x1000 * (i + 2), .inode = 1

@@ -62,17 +62,37 @@ START_TEST(own_keys_become_variables)
 }
 END_TEST
 
+/* A name may stand in several rows, each for other locks. */
+static bool takes(unsigned family, const char *name)
+{
+	for (size_t i = 0; i < setting_strategy_count; i++)
+		if ((setting_strategies[i].families & family) != 0 &&
+		        strcmp(setting_strategies[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 START_TEST(every_strategy_of_the_table_is_taken)
 {
+	static const struct {
+		unsigned family;
+		const char *key;
+	} keys[] = { { FOR_MUTEX, "mutex" }, { FOR_RWLOCK, "rwlock" }, { FOR_SPINLOCK, "spinlock" },
+		{ FOR_SEM, "sem" }, { FOR_FUTEX, "futex" } };
 	char setting[64];
-	ck_assert_uint_gt(setting_strategy_count, 1);
-	for (size_t i = 0; i < setting_strategy_count; i++) {
-		snprintf(setting, sizeof(setting), "mutex=%s", setting_strategies[i].name);
-		apply(setting);
+	unsigned taken = 0;
+	for (size_t i = 0; i < setting_strategy_count * 5; i++) {
+		const struct setting_strategy *strategy = &setting_strategies[i / 5];
+		bool right = takes(keys[i % 5].family, strategy->name);
+		snprintf(setting, sizeof(setting), "%s=%s", keys[i % 5].key, strategy->name);
+		ck_assert_msg(setting_apply(&environment, setting, why) == right, "%s", setting);
 		strcat(setting, ":7");
-		ck_assert_int_eq(
-		        setting_apply(&environment, setting, why), setting_strategies[i].count > 0);
+		ck_assert_msg(
+		        setting_apply(&environment, setting, why) == (right && strategy->count > 0),
+		        "%s", setting);
+		taken += (strategy->families & keys[i % 5].family) != 0;
 	}
+	ck_assert_uint_ge(taken, 7 + 4 + 3 * 3);
 }
 END_TEST
 
@@ -120,7 +140,16 @@ START_TEST(what_is_wrong_is_said)
 		{ "A B=x", "must be KEY=VALUE" },
 		{ "", "must be KEY=VALUE" },
 		{ "mutexes=park", "unknown key" },
-		{ "rwlock=spin", "unknown key" },
+		{ "rwlocks=spin", "unknown key" },
+		{ "rwlock=park", "unknown strategy; right are glibc, spin[:N], yield[:N]" },
+		{ "spinlock=park", "right are glibc, spin[:N], yield[:N], backoff[:N]" },
+		{ "sem=kernel", "unknown strategy; right are glibc, spin[:N], yield[:N]" },
+		{ "futex=glibc", "unknown strategy; right are kernel, spin[:N], yield[:N]" },
+		{ "futex=kernel:1", "takes no number" },
+		{ "sem=yield:0", "from 1 to 1000000" },
+		{ "pause=none", "right are default, pause, isb, yield, sb, nop" },
+		{ "stacks=65", "from 0 to 64" },
+		{ "stacks=", "from 0 to 64" },
 		{ "ABSHIM_RUN_PID=1", "unknown key" },
 		{ "ABSHIM_MUTEXES=1", "unknown key" },
 		{ "mutex+=park", "holds one value" },
@@ -134,7 +163,7 @@ START_TEST(what_is_wrong_is_said)
 		{ "mutex=yield:18446744073709551617", "from 1 to 1000000" },
 		{ "mutex=yield:+5", "from 1 to 1000000" },
 		{ "mutex=yield:5x", "from 1 to 1000000" },
-		{ "stats=ON", "right are on and off" },
+		{ "stats=ON", "right are on, off and hold" },
 		{ "report=", "right are stderr, none or a path" },
 		{ "report=/tmp/%x", "after % comes p" },
 		{ "report=/tmp/%", "after % comes p" },

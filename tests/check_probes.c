@@ -189,10 +189,10 @@ END_TEST
 
 START_TEST(reused_address_inherits_nothing)
 {
-	record_lock_gone(0x1000); /* before there is any table */
+	record_lock_gone(0x1000, FAMILY_mutex); /* before there is any table */
 	ck_assert(wait_for(self, 0x1000, 0x20, 0x30, 10));
-	record_lock_gone(0x2000);
-	record_lock_gone(0x1000);
+	record_lock_gone(0x2000, FAMILY_mutex);
+	record_lock_gone(0x1000, FAMILY_mutex);
 	ck_assert(wait_for(self, 0x1000, 0x20, 0x30, 70)); /* flushes the wait for the old one */
 	ck_assert(wait_for(self, 0x1000, 0x20, 0x30, 80));
 	record_wait_flush(self);
@@ -307,30 +307,32 @@ START_TEST(slot_is_given_back_and_used_again)
 	ck_assert_str_eq(thread->name, "first");
 	ck_assert_uint_eq(thread->handle, (uint64_t)pthread_self());
 	ck_assert_ptr_eq(record_thread_find(NO_TID), thread);
-	counter_add(&thread->mutex.acquired, 5);
-	counter_max(&thread->mutex.wait_ns_max, 9);
-	counter_add(&thread->cond.waits, 2);
+	counter_add(&thread->counters.mutex.acquired, 5);
+	counter_max(&thread->counters.mutex.wait_ns_max, 9);
+	counter_add(&thread->counters.cond.waits, 2);
 	shared_add(&thread->caused.waits, 3);
 	record_thread_retire(thread);
 	ck_assert_ptr_null(record_thread_find(NO_TID));
 
 	thread = record_thread_claim(NO_TID + 1);
 	ck_assert_uint_eq(thread->slot, slot);
-	ck_assert_uint_eq(thread->mutex.acquired + thread->cond.waits + thread->caused.waits, 0);
-	counter_add(&thread->mutex.acquired, 10);
-	counter_max(&thread->mutex.wait_ns_max, 7);
+	ck_assert_uint_eq(thread->counters.mutex.acquired + thread->counters.cond.waits +
+	                          thread->caused.waits,
+	        0);
+	counter_add(&thread->counters.mutex.acquired, 10);
+	counter_max(&thread->counters.mutex.wait_ns_max, 7);
 	record_thread_rename(thread->handle + 1, "nobody");
 	ck_assert_str_eq(thread->name, "first");
 	/* The id comes again before its owner's end was seen: that was another thread. */
-	ck_assert_uint_eq(record_thread_claim(NO_TID + 1)->mutex.acquired, 0);
+	ck_assert_uint_eq(record_thread_claim(NO_TID + 1)->counters.mutex.acquired, 0);
 
 	ck_assert_uint_eq(used(REGION_RETIRED), 1);
 	const struct record_retired *retired = record_entry(REGION_RETIRED, 0);
 	ck_assert_str_eq(retired->name, "first");
 	ck_assert_uint_eq(retired->threads, 2);
-	ck_assert_uint_eq(retired->mutex.acquired, 15);
-	ck_assert_uint_eq(retired->mutex.wait_ns_max, 9);
-	ck_assert_uint_eq(retired->cond.waits, 2);
+	ck_assert_uint_eq(retired->counters.mutex.acquired, 15);
+	ck_assert_uint_eq(retired->counters.mutex.wait_ns_max, 9);
+	ck_assert_uint_eq(retired->counters.cond.waits, 2);
 	ck_assert_uint_eq(retired->caused.waits, 3);
 }
 END_TEST
@@ -353,7 +355,7 @@ START_TEST(names_beyond_the_table_are_merged)
 		snprintf(name, sizeof(name), "name-%d", i % NAMES);
 		prctl(PR_SET_NAME, name);
 		struct record_thread *thread = record_thread_claim(NO_TID + (uint32_t)i);
-		counter_add(&thread->mutex.acquired, 7);
+		counter_add(&thread->counters.mutex.acquired, 7);
 		record_thread_retire(thread);
 	}
 	uint32_t others = 0, threads = 0;
@@ -367,7 +369,7 @@ START_TEST(names_beyond_the_table_are_merged)
 	ck_assert_uint_ge(others, (NAMES - 256) * ROUNDS);
 	ck_assert_uint_eq(others + threads, NAMES * ROUNDS);
 	ck_assert_uint_eq(record_header->retired_rest, 1);
-	ck_assert_uint_eq(totals_read().mutex.acquired, 7 * NAMES * ROUNDS);
+	ck_assert_uint_eq(totals_read().counters.mutex.acquired, 7 * NAMES * ROUNDS);
 	ck_assert_uint_eq(used(REGION_THREADS), 2);
 }
 END_TEST
@@ -387,7 +389,7 @@ static void *claim_and_retire(void *number)
 			record_thread_retire(*place);
 		*place = i < SHORT_THREADS ? record_thread_claim(tid) : NULL;
 		if (*place != NULL)
-			counter_add(&(*place)->mutex.acquired, i);
+			counter_add(&(*place)->counters.mutex.acquired, i);
 	}
 	return NULL;
 }
@@ -395,8 +397,8 @@ static void *claim_and_retire(void *number)
 START_TEST(thousands_of_short_threads_leave_exact_totals)
 {
 	in_four_threads(claim_and_retire);
-	ck_assert_uint_eq(
-	        totals_read().mutex.acquired, 4 * (SHORT_THREADS - 1) * (SHORT_THREADS / 2));
+	ck_assert_uint_eq(totals_read().counters.mutex.acquired,
+	        4 * (SHORT_THREADS - 1) * (SHORT_THREADS / 2));
 	ck_assert_uint_eq(totals_read().threads_ended, 4 * SHORT_THREADS);
 	ck_assert_uint_eq(record_header->threads_lost, 0);
 	ck_assert_uint_lt(used(REGION_THREADS), 200);
@@ -407,12 +409,12 @@ START_TEST(slots_of_the_dead_are_reclaimed)
 {
 	uint32_t capacity = record_header->regions[REGION_THREADS].capacity;
 	for (uint32_t i = 1; i < capacity; i++)
-		counter_add(&record_thread_claim(NO_TID + i)->mutex.acquired, 1);
+		counter_add(&record_thread_claim(NO_TID + i)->counters.mutex.acquired, 1);
 	ck_assert_uint_eq(used(REGION_THREADS), capacity);
 	ck_assert_ptr_nonnull(record_thread_claim(NO_TID));
 	ck_assert_uint_eq(record_header->threads_lost, 0);
 	ck_assert_uint_eq(totals_read().threads_ended, capacity - 1);
-	ck_assert_uint_eq(totals_read().mutex.acquired, capacity - 1);
+	ck_assert_uint_eq(totals_read().counters.mutex.acquired, capacity - 1);
 	ck_assert_ptr_eq(record_thread_find((uint32_t)sys_gettid()), self); /* alive */
 }
 END_TEST

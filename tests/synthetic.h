@@ -111,6 +111,12 @@ static inline struct synthetic synthetic_new(void)
 		[REGION_BLAME_INDEX] = sizeof(uint32_t),
 		[REGION_BLAME] = sizeof(struct record_blame),
 		[REGION_CONDS] = sizeof(struct record_cond),
+		[REGION_CREATED] = sizeof(struct record_created),
+		[REGION_STACK_INDEX] = sizeof(uint32_t),
+		[REGION_STACKS] = sizeof(struct record_stack),
+		[REGION_FRAMES] = sizeof(uint64_t),
+		[REGION_SAMPLE_INDEX] = sizeof(uint32_t),
+		[REGION_SAMPLES] = sizeof(struct record_sample),
 	};
 	struct synthetic made = { .size = 8192 };
 	for (int id = 0; id < REGION_COUNT; id++)
@@ -143,7 +149,7 @@ static inline struct synthetic synthetic_new(void)
 	}
 	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
 	control->stats = STATS_ON;
-	strcpy(control->mutex_name, "yield:30");
+	strcpy(control->mutex.name, "yield:30");
 	return made;
 }
 

@@ -4,28 +4,23 @@
 #ifndef TESTS_TOTALS_H
 #define TESTS_TOTALS_H
 
+#include "probes/counters.h"
 #include "probes/record_map.h"
 
 struct totals {
-	struct mutex_counters mutex;
-	struct cond_counters cond;
+	struct counters counters;
 	struct caused_counters caused;
 	uint32_t threads_running, threads_ended;
 };
 
-static inline void totals_add(struct totals *totals, const struct mutex_counters *mutex,
-        const struct cond_counters *cond, const struct caused_counters *caused)
+static inline void totals_add(struct totals *totals, const struct counters *counters,
+        const struct caused_counters *caused)
 {
-#define SUM(to, from)                      ((to) += (from))
-#define MAX(to, from)                      ((to) = (to) > (from) ? (to) : (from))
-#define MUTEX_COUNTER(name, combine, help) combine(totals->mutex.name, mutex->name);
-#define COND_COUNTER(name, combine, help)  combine(totals->cond.name, cond->name);
-#include "probes/counters.def"
-	SUM(totals->caused.waits, caused->waits);
-	SUM(totals->caused.wait_ns_total, caused->wait_ns_total);
-	MAX(totals->caused.wait_ns_max, caused->wait_ns_max);
-#undef SUM
-#undef MAX
+	counters_merge(&totals->counters, counters);
+	totals->caused.waits += caused->waits;
+	totals->caused.wait_ns_total += caused->wait_ns_total;
+	if (caused->wait_ns_max > totals->caused.wait_ns_max)
+		totals->caused.wait_ns_max = caused->wait_ns_max;
 }
 
 /* Over all threads that have been and are; exact when no other thread is running. */
@@ -37,12 +32,12 @@ static inline struct totals totals_read(void)
 		if (thread->tid == 0)
 			continue;
 		totals.threads_running++;
-		totals_add(&totals, &thread->mutex, &thread->cond, &thread->caused);
+		totals_add(&totals, &thread->counters, &thread->caused);
 	}
 	for (uint32_t i = 0; i < record_header->regions[REGION_RETIRED].used; i++) {
 		const struct record_retired *retired = record_entry(REGION_RETIRED, i);
 		totals.threads_ended += retired->threads;
-		totals_add(&totals, &retired->mutex, &retired->cond, &retired->caused);
+		totals_add(&totals, &retired->counters, &retired->caused);
 	}
 	return totals;
 }
