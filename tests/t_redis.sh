@@ -43,6 +43,36 @@ has_saved() {
 		redis info persistence | grep rdb_last_bgsave_status:ok
 }
 
+# Prints how often jemalloc says that its own mutexes were acquired, or nothing where redis was built
+# with another allocator. Rows are named by mutex, or by size, the column being the one below the
+# heading's word before.
+jemalloc_acquired() {
+	redis memory malloc-stats | awk '
+		/^arenas\[/ { exit }
+		/^large:/ { column = 0 }
+		named && /^[a-z_]+ +[0-9]/ { sum += $2 }
+		column && /^ +[0-9]/ { sum += $column }
+		/n_lock_ops/ {
+			named = !/^bins:/
+			for (column = named ? 0 : NF; column > 0 && $(column + 1) != "n_lock_ops";)
+				column--
+		}
+		END { if (sum) print sum }'
+}
+
+# Each of them tries, by pthread_mutex_trylock, before anything else.
+expect_jemalloc() {
+	read_report "$server"
+	acquired=$(figure .totals.mutex.acquired)
+	before=$(jemalloc_acquired)
+	[ -n "$before" ] || return 0
+	redis debug populate 20000 >"$scratch/populate"
+	after=$(jemalloc_acquired)
+	[ $((after - before)) -gt 100 ] || fail "$about: jemalloc: $before, then $after"
+	read_report "$server"
+	expect_figure ".totals.mutex.acquired - $acquired >= $after - $before" true
+}
+
 stop() {
 	end_server TERM
 	expect "$about: exit status" 0 "$status"
@@ -61,6 +91,7 @@ for mutex in glibc yield:30; do
 	serve shimmed ABSHIM_MUTEX=$mutex
 	load >"$scratch/shim"
 	expect_same "$about: the data" "$scratch/plain" "$scratch/shim"
+	expect_jemalloc
 	stop
 	grep -q "^abshim: .*$server" "$server_log" || fail "$about: no report" "$server_log"
 	find_record "$name.$server"
