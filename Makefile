@@ -87,7 +87,7 @@ CONFORM := $(BUILD)/workloads/conform
 WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
-.PHONY: all tests check check-programs check-stories bench install clean help
+.PHONY: all tests check check-programs check-stories bench install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -103,7 +103,7 @@ $$(shell mkdir -p $(BUILD))
 $$(file >$(BUILD)/$(1),$(2))
 endif
 endef
-ifneq ($(filter-out clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
 $(eval $(call remember,flags,$(strip $(TARGET_CC) $(C_FLAGS) $(SAN_FLAGS) $(SHIM_FLAGS) $(CXX_FLAGS))))
 $(eval $(call remember,links,$(strip $(SHIM_LINK) $(SHIM_SRC) $(PROBES_SRC) $(LOADER_SRC) $(LDFLAGS))))
 endif
@@ -179,9 +179,29 @@ check-stories: tests
 bench: all $(WORKLOADS) $(WORKLOADS_CXX)
 	scripts/bench
 
+# Where zsh looks for functions differs from system to system.
+ZSH_FUNCTIONS ?= share/zsh/site-functions
+man_place = share/man/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
+MAN_PAGES := $(wildcard loader/man/*.[1-8])
+# FILE:PLACE below the prefix; the command is all that can be executed.
+DATA_FILES := $(LIBRARY):lib/libabshim.so $(foreach page,$(MAN_PAGES),$(page):$(call man_place,$(page)))
+DATA_FILES += loader/completion/abshim.bash:share/bash-completion/completions/abshim
+DATA_FILES += loader/completion/_abshim:$(ZSH_FUNCTIONS)/_abshim
+place = $(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(1)))
+define install_data
+	install -D -m 644 $(firstword $(subst :, ,$(1))) $(call place,$(1))
+
+endef
+
 install: all
-	install -D -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/libabshim.so
 	install -D -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/abshim
+	$(foreach file,$(DATA_FILES),$(call install_data,$(file)))
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/abshim $(foreach file,$(DATA_FILES),$(call place,$(file)))
+
+deb: all
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' ARCH='$(ARCH)' SYSROOT='$(SYSROOT)' scripts/deb
 
 # Keeps the foreign systems that scripts/bootstrap unpacked.
 clean:
@@ -192,7 +212,8 @@ help:
 	@echo 'make tests      what make check and make bench run, without running it'
 	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
 	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
-	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX)'
+	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX); make uninstall removes it'
+	@echo 'make deb        a Debian package, $(BUILD)/abshim_VERSION_ARCH.deb'
 	@echo 'make clean      removes what make built'
 	@echo 'ARCH=aarch64    cross-builds (after scripts/bootstrap)'
 	@echo 'CC=clang        builds with clang'
