@@ -1,20 +1,33 @@
 #!/bin/sh
 # stress-ng's mutex and thread workers, which are forked children that end by _exit, do what they do
-# without the library and leave records of their own.
+# without the library and leave records of their own, in which nothing is missing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
 need jq
 find_program stress-ng
 
-# stress ARGUMENTS...: leaves the worker's report to be looked at.
+# Prints how many operations the worker says it did.
+operations_of() {
+	awk -v worker="${worker#--}" '$2 == "metrc:" && $4 == worker { print $5; exit }' "$1"
+}
+
+# stress WORKER NUMBER ARGUMENTS...: leaves the worker's report to be looked at, and $operations: it
+# does as many as it shall, and those that other threads have begun by then.
 stress() {
+	worker=$1 least=$2
+	shift 2
+	set -- "$program" "$worker" 1 "$worker-ops" "$least" "$@" --metrics-brief --timeout 30
 	forget_records
-	plain "$program" "$@" --timeout 30 >"$scratch/plain" 2>&1 ||
-		fail "$1: exit status $? without the library" "$scratch/plain"
-	shimmed ABSHIM_MUTEX="$mutex" ABSHIM_REPORT=none "$program" "$@" --timeout 30 \
+	plain "$@" >"$scratch/plain" 2>&1 ||
+		fail "$worker: exit status $? without the library" "$scratch/plain"
+	shimmed ABSHIM_MUTEX="$mutex" ABSHIM_REPORT=none "$@" \
 		>"$scratch/shim" 2>&1 || fail "$about: exit status $?" "$scratch/shim"
 	! grep -q 'fail:\|error:' "$scratch/shim" || fail "$about" "$scratch/shim"
+	operations=$(operations_of "$scratch/plain")
+	[ "$operations" -ge "$least" ] || fail "$worker: $operations operations" "$scratch/plain"
+	operations=$(operations_of "$scratch/shim")
+	[ "$operations" -ge "$least" ] || fail "$about: $operations operations" "$scratch/shim"
 	for record in "$ABSHIM_DIR"/stress-ng.*.abshim; do
 		[ -e "$record" ] || fail "$about: no record" "$scratch/shim"
 		read_report "$record"
@@ -25,13 +38,13 @@ stress() {
 	expect_figure .trust.threads_lost 0
 }
 
-for mutex in glibc yield:30 queue; do
+for mutex in glibc yield:30 queue:100; do
 	about="mutex=$mutex, mutex worker"
-	stress --mutex 1 --mutex-procs 4 --mutex-ops 20000
-	expect_figure '.totals.mutex | .acquired + .passed_through >= 20000' true
+	stress --mutex 20000 --mutex-procs 4
+	expect_figure '.totals.mutex | .acquired + .passed_through' "$operations"
 	expect_figure 'any(.threads[]; .name == "stress-ng-mutex")' true
 	about="mutex=$mutex, thread worker"
-	stress --pthread 1 --pthread-max 16 --pthread-ops 1600
-	expect_figure '.process.threads_created >= 1600' true
+	stress --pthread 3200 --pthread-max 16
+	expect_figure .process.threads_created "$operations"
 	expect_figure '.threads | length < 40' true
 done
