@@ -1,248 +1,48 @@
 /*
- * The pthread_mutex_ functions. The uncontended acquire and release are the same for all
- * strategies: a branch on the kind, a compare-and-swap, owner, user count and site, one counter.
+ * The pthread_mutex_ functions.
  */
-#include <errno.h>
 #include <pthread.h>
 
 #include "export.h"
-#include "futex.h"
-#include "mutex.h"
-#include "probes/counters.h"
-#include "probes/record_map.h"
-#include "probes/waits.h"
+#include "mutex_calls.h"
 #include "real.h"
-#include "thread.h"
-#include "wait.h"
-
-static const struct wait_limit no_limit = { CLOCK_REALTIME, NULL, false };
-
-/* Counts a call that libc carried out because of the mutex's kind. */
-static int passed(struct record_thread *self, int result)
-{
-	counter_add(&self->counters.mutex.passed_through, 1);
-	if (result == EOWNERDEAD)
-		counter_add(&self->counters.mutex.owner_died, 1);
-	return result;
-}
-
-/* A second acquisition by the owner: what the kind makes of it; 0 when there is none. */
-static int relock(pthread_mutex_t *mutex, struct record_thread *self, int kind, bool *done)
-{
-	*done = mutex_owner(mutex) == self->tid;
-	if (!*done)
-		return 0;
-	if ((kind & KIND_TYPE) == KIND_ERRORCHECK)
-		return EDEADLK;
-	if (mutex->__data.__count + 1 == 0)
-		return EAGAIN; /* the counter is full */
-	mutex->__data.__count++;
-	counter_add(&self->counters.mutex.acquired, 1);
-	return 0;
-}
-
-/* Plain mutexes of any type, contended or not. */
-static int acquire(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
-        const struct wait_limit *limit)
-{
-	int kind = mutex_kind(mutex), type = kind & KIND_TYPE;
-	int result = 0;
-	if (type == KIND_RECURSIVE || type == KIND_ERRORCHECK) {
-		bool done;
-		result = relock(mutex, self, kind, &done);
-		if (done)
-			return result;
-	}
-	if (mutex_try(mutex, kind))
-		mutex_own(mutex, self->tid, site);
-	else
-		result = wait_for_mutex(mutex, self, site, limit);
-	if (result != 0)
-		return result;
-	if (type == KIND_RECURSIVE)
-		mutex->__data.__count = 1;
-	counter_add(&self->counters.mutex.acquired, 1);
-	return 0;
-}
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
-	if (thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
+	mutex_gone(mutex);
 	return REAL(pthread_mutex_init)(mutex, attributes);
 }
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	int result = REAL(pthread_mutex_destroy)(mutex);
-	if (result == 0 && thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
+	if (result == 0)
+		mutex_gone(mutex);
 	return result;
-}
-
-static __attribute__((noinline)) int trylock_slow(pthread_mutex_t *mutex, const void *site)
-{
-	struct record_thread *self = thread_current();
-	int kind = mutex_kind(mutex);
-	if (self == NULL)
-		return REAL(pthread_mutex_trylock)(mutex);
-	if (!mutex_is_plain(kind))
-		return passed(self, REAL(pthread_mutex_trylock)(mutex));
-	if ((kind & KIND_TYPE) == KIND_RECURSIVE) {
-		bool done;
-		int result = relock(mutex, self, kind, &done);
-		if (done)
-			return result;
-	}
-	if (!mutex_try(mutex, kind)) {
-		counter_add(&self->counters.mutex.try_failed, 1);
-		return EBUSY;
-	}
-	mutex_own(mutex, self->tid, site);
-	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
-		mutex->__data.__count = 1;
-	counter_add(&self->counters.mutex.acquired, 1);
-	return 0;
 }
 
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
-	struct record_thread *self = thread_self;
-	int kind = mutex_kind(mutex);
-	if (__builtin_expect(self != NULL && mutex_is_plain_normal(kind), 1) &&
-	        mutex_try(mutex, kind)) {
-		mutex_own(mutex, self->tid, CALL_SITE);
-		counter_add(&self->counters.mutex.acquired, 1);
-		return 0;
-	}
-	return trylock_slow(mutex, CALL_SITE);
-}
-
-static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, const void *site)
-{
-	struct record_thread *self = thread_current();
-	if (self == NULL)
-		return REAL(pthread_mutex_lock)(mutex);
-	if (!mutex_is_plain(mutex_kind(mutex)))
-		return passed(self, REAL(pthread_mutex_lock)(mutex));
-	return acquire(mutex, self, site, &no_limit);
-}
-
-/* A free mutex whose kind knows its owner; anything else is left to lock_slow. */
-static __attribute__((noinline)) int lock_checked(
-        pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind)
-{
-	if (mutex_owner(mutex) == self->tid || !mutex_try(mutex, kind))
-		return lock_slow(mutex, site);
-	mutex_own(mutex, self->tid, site);
-	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
-		mutex->__data.__count = 1;
-	counter_add(&self->counters.mutex.acquired, 1);
-	return 0;
+	return mutex_trylock(mutex, CALL_SITE);
 }
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	struct record_thread *self = thread_self;
-	int kind = mutex_kind(mutex);
-	if (__builtin_expect(self != NULL, 1)) {
-		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
-			if (__builtin_expect(mutex_try(mutex, kind), 1)) {
-				mutex_own(mutex, self->tid, CALL_SITE);
-				counter_add(&self->counters.mutex.acquired, 1);
-				return 0;
-			}
-		} else if (mutex_is_plain(kind)) {
-			return lock_checked(mutex, CALL_SITE, self, kind);
-		}
-	}
-	return lock_slow(mutex, CALL_SITE);
+	return mutex_lock(mutex, CALL_SITE);
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *deadline)
 {
-	struct record_thread *self = thread_current();
-	struct wait_limit limit = { CLOCK_REALTIME, deadline, false };
-	if (self == NULL)
-		return REAL(pthread_mutex_timedlock)(mutex, deadline);
-	if (!mutex_is_plain(mutex_kind(mutex)))
-		return passed(self, REAL(pthread_mutex_timedlock)(mutex, deadline));
-	return acquire(mutex, self, CALL_SITE, &limit);
+	return mutex_timedlock(mutex, deadline, CALL_SITE);
 }
 
 EXPORT int pthread_mutex_clocklock(
         pthread_mutex_t *mutex, clockid_t clock, const struct timespec *deadline)
 {
-	struct record_thread *self = thread_current();
-	struct wait_limit limit = { clock, deadline, true };
-	if (self == NULL)
-		return REAL(pthread_mutex_clocklock)(mutex, clock, deadline);
-	if (!mutex_is_plain(mutex_kind(mutex)))
-		return passed(self, REAL(pthread_mutex_clocklock)(mutex, clock, deadline));
-	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
-		return EINVAL;
-	return acquire(mutex, self, CALL_SITE, &limit);
-}
-
-/* Wakes one sleeper; the word is free already, and the mutex may be gone. */
-static __attribute__((noinline)) int wake(
-        pthread_mutex_t *mutex, struct record_thread *self, int kind)
-{
-	counter_add(&self->counters.mutex.woken, 1);
-	futex_wake_one(&mutex->__data.__lock, mutex_is_shared(kind));
-	record_wait_flush(self);
-	return 0;
-}
-
-static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
-{
-	struct record_thread *self = thread_current();
-	int kind = mutex_kind(mutex), type = kind & KIND_TYPE;
-	if (self == NULL)
-		return REAL(pthread_mutex_unlock)(mutex);
-	if (!mutex_is_plain(kind)) {
-		/* Acquired by us before libc chose elision for it: libc would leave these set. */
-		if ((kind & KIND_ELISION) != 0 && mutex_owner(mutex) == self->tid)
-			mutex_disown(mutex);
-		return passed(self, REAL(pthread_mutex_unlock)(mutex));
-	}
-	if (type == KIND_RECURSIVE) {
-		if (mutex_owner(mutex) != self->tid)
-			return EPERM;
-		if (--mutex->__data.__count != 0)
-			return 0;
-	} else if (type == KIND_ERRORCHECK) {
-		if (mutex_owner(mutex) != self->tid || mutex->__data.__lock == WORD_FREE)
-			return EPERM;
-	}
-	return mutex_release(mutex, kind) ? wake(mutex, self, kind) : 0;
-}
-
-/* A mutex whose kind knows its owner, released for good by it; anything else is left to
- * unlock_slow. */
-static __attribute__((noinline)) int unlock_checked(
-        pthread_mutex_t *mutex, struct record_thread *self, int kind)
-{
-	if (mutex_owner(mutex) != self->tid || mutex->__data.__count > 1)
-		return unlock_slow(mutex);
-	mutex->__data.__count = 0;
-	if (__builtin_expect(mutex_release(mutex, kind), 0))
-		return wake(mutex, self, kind);
-	return 0;
+	return mutex_clocklock(mutex, clock, deadline, CALL_SITE);
 }
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	struct record_thread *self = thread_self;
-	int kind = mutex_kind(mutex);
-	if (__builtin_expect(self != NULL, 1)) {
-		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
-			if (__builtin_expect(mutex_release(mutex, kind), 0))
-				return wake(mutex, self, kind);
-			return 0;
-		}
-		if (mutex_is_plain(kind))
-			return unlock_checked(mutex, self, kind);
-	}
-	return unlock_slow(mutex);
+	return mutex_unlock(mutex);
 }
