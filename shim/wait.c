@@ -5,14 +5,14 @@
 
 #include <errno.h>
 
+#include "control.h"
 #include "mutex.h"
-#include "probes/clock.h"
 #include "probes/counters.h"
 #include "probes/record_map.h"
-#include "probes/waits.h"
 #include "start.h"
 #include "strategy.h"
 #include "thread.h"
+#include "waiting.h"
 
 enum strategy {
 #define STRATEGY(name, count, help) STRATEGY_##name,
@@ -27,11 +27,6 @@ static int (*const strategies[])(struct wait *wait) = {
 #undef STRATEGY
 };
 #undef glibc_wait
-
-static const struct record_control *control(void)
-{
-	return record_entry(REGION_CONTROL, 0);
-}
 
 static int libc_wait(pthread_mutex_t *mutex, const struct wait_limit *limit)
 {
@@ -83,17 +78,20 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 		result = strategies[strategy](&wait);
 	if (result == 0 && wait.polls_learned != mutex_polls_learned(mutex))
 		mutex_learn_polls(mutex, wait.polls_learned);
-	count_strategy(self, &wait, control()->stats != STATS_OFF);
+	count_strategy(self, &wait, control_stats_on());
 	return result;
 }
 
-static void count_wait(struct record_thread *self, uint64_t wait_ns, int result)
+static void count_wait(
+        struct record_thread *self, const struct waiting *waiting, uint64_t wait_ns, int result)
 {
 	counter_add(&self->counters.mutex.contended, 1);
 	counter_add(&self->counters.mutex.wait_ns_total, wait_ns);
 	counter_max(&self->counters.mutex.wait_ns_max, wait_ns);
 	if (result == ETIMEDOUT)
 		counter_add(&self->counters.mutex.timed_out, 1);
+	if (waiting->lost)
+		counter_add(&self->counters.mutex.lost, 1);
 }
 
 /* Waits as the strategy in force says; on success the mutex is the thread's in every word. */
@@ -116,20 +114,20 @@ static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self,
 
 /* Blames the holder. It is not known while it is about to sign the mutex or has just struck its
  * name out: a second look, some work later, mostly finds it. */
-static void blame_holder(struct record_pending *pending, const pthread_mutex_t *mutex,
+static void blame_holder(struct waiting *waiting, const pthread_mutex_t *mutex,
         uint32_t first_owner, uint64_t first_site)
 {
 	if (first_site == 0) {
 		first_owner = mutex_owner(mutex);
 		first_site = mutex_site(mutex);
 	}
-	record_wait_blame(pending, first_owner, first_site);
+	waiting_blame(waiting, first_owner, first_site);
 }
 
 int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const void *site,
         const struct wait_limit *limit)
 {
-	if (control()->stats == STATS_OFF)
+	if (!control_stats_on())
 		return acquire_contended(mutex, self, site, limit);
 	uint32_t owner = mutex_owner(mutex);
 	uint64_t owner_site = mutex_site(mutex);
@@ -139,15 +137,10 @@ int wait_for_mutex(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		.kind = (uint32_t)mutex_kind(mutex),
 		.site = (uint64_t)(uintptr_t)site,
 	};
-	uint64_t started_ns = clock_monotonic_ns();
-	struct record_pending pending = record_wait_begin(self, &event);
-	blame_holder(&pending, mutex, owner, owner_site);
+	struct waiting waiting = waiting_begin(self, &event);
+	blame_holder(&waiting, mutex, owner, owner_site);
 	int result = acquire_contended(mutex, self, site, limit);
-	uint64_t wait_ns = clock_monotonic_ns() - started_ns;
-	count_wait(self, wait_ns, result);
-	if (!record_wait_end(self, &pending, wait_ns))
-		counter_add(&self->counters.mutex.lost, 1);
-	if (result != 0)
-		record_wait_flush(self); /* the lock is not held */
+	uint64_t wait_ns = waiting_end(&waiting, result == 0);
+	count_wait(self, &waiting, wait_ns, result);
 	return result;
 }

@@ -1,0 +1,21 @@
+/*
+ * The control page: what is in force now. It may be changed from outside while the process runs.
+ */
+#ifndef SHIM_CONTROL_H
+#define SHIM_CONTROL_H
+
+#include <stdbool.h>
+
+#include "probes/record_map.h"
+
+static inline const struct record_control *control(void)
+{
+	return record_entry(REGION_CONTROL, 0);
+}
+
+static inline bool control_stats_on(void)
+{
+	return __atomic_load_n(&control()->stats, __ATOMIC_RELAXED) != STATS_OFF;
+}
+
+#endif
