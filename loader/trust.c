@@ -60,6 +60,13 @@ static void note_process(struct trust *trust, const struct model *model)
 		        words_machine(header->machine));
 }
 
+static void note_place(struct trust *trust, const struct record_header *header)
+{
+	if (header->flags & RECORD_ELSEWHERE)
+		note(trust, "ABSHIM_DIR was not for this user: the record is in %.300s",
+		        header->path[0] != '\0' ? header->path : "memory only");
+}
+
 static void note_gaps(struct trust *trust, const struct model *model)
 {
 	const struct record_header *header = &model->record->header;
@@ -133,6 +140,7 @@ void trust_collect(struct trust *trust, const struct model *model, struct symbol
 {
 	trust->count = 0;
 	note_process(trust, model);
+	note_place(trust, &model->record->header);
 	note_gaps(trust, model);
 	note_changed_files(trust, symbols);
 	note_limits(trust, model);

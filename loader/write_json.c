@@ -181,6 +181,7 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 		{ "summarised", RECORD_SUMMARISED },
 		{ "forked", RECORD_FORKED },
 		{ "elision", RECORD_ELISION },
+		{ "elsewhere", RECORD_ELSEWHERE },
 	};
 	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)

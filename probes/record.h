@@ -39,7 +39,8 @@ enum record_region_id {
 	REGION_BLAME_INDEX, /* uint32_t */
 	REGION_BLAME,       /* struct record_blame, dense */
 	REGION_CONDS,   /* struct record_cond, a hash table: not dense, every entry may be in use */
-	REGION_CREATED, /* struct record_created, a hash table of the writer: not dense */
+	REGION_CREATED, /* struct record_created, a hash table of the writer: not dense; used is how
+	                   far it has grown */
 	REGION_STACK_INDEX,  /* uint32_t */
 	REGION_STACKS,       /* struct record_stack, dense */
 	REGION_FRAMES,       /* uint64_t, dense: return addresses, see record_stack */
@@ -83,6 +84,7 @@ enum record_flag {
 	RECORD_SUMMARISED = 1u << 4, /* only the plain summary could be printed */
 	RECORD_FORKED = 1u << 5,     /* the process is a forked child; counting began at the fork */
 	RECORD_ELISION = 1u << 6,    /* glibc.elision.enable is set: elided mutexes pass through */
+	RECORD_ELSEWHERE = 1u << 7,  /* ABSHIM_DIR was not for this user: a default directory it is */
 };
 
 struct record_header {
@@ -286,7 +288,7 @@ struct record_cond {
 
 /* Where a lock that still exists was initialised. */
 struct record_created {
-	uint64_t lock; /* 0: free, 1: was used; else the lock's address */
+	uint64_t lock; /* 0: free, 1: being written; else the lock's address */
 	uint64_t site; /* return address of the call of pthread_..._init */
 };
 

@@ -115,8 +115,31 @@ static bool advice_is_taken(void *page)
 	return sys_call3(SYS_madvise, SYS_ARG(page), ALIGNMENT, 0x7fff) == -EINVAL;
 }
 
-/* directory/NAME.PID.SEQ.abshim with the first SEQ that no file has. Returns a descriptor. */
-static int create_file(const char *directory, const char *executable, char path[RECORD_PATH_SIZE])
+/* Opens a directory of this user where nobody else may make or replace files: never through a link
+ * in its last part, and checked on what was opened. forbidden: the bits of its mode that must not
+ * be set. Returns a descriptor or -errno: EPERM when it is another user's, EACCES for its mode. */
+static int open_directory(const char *path, unsigned forbidden)
+{
+	struct stat status;
+	int fd = sys_open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	long result =
+	        sys_call6(SYS_newfstatat, fd, SYS_ARG(""), SYS_ARG(&status), AT_EMPTY_PATH, 0, 0);
+	if (!sys_failed(result) && (status.st_mode & forbidden) != 0)
+		result = -EPERM;
+	else if (!sys_failed(result) && status.st_uid != (uid_t)sys_call3(SYS_geteuid, 0, 0, 0))
+		result = status.st_uid == 0 ? -EACCES : -EPERM;
+	if (!sys_failed(result))
+		return fd;
+	sys_close(fd);
+	return (int)result;
+}
+
+/* directory/NAME.PID.SEQ.abshim with the first SEQ that no file has, in the open directory. Returns
+ * a descriptor. */
+static int create_file(
+        int open_fd, const char *directory, const char *executable, char path[RECORD_PATH_SIZE])
 {
 	const char *name = strrchr(executable, '/');
 	name = name != NULL ? name + 1 : executable;
@@ -125,6 +148,7 @@ static int create_file(const char *directory, const char *executable, char path[
 		return -ENAMETOOLONG;
 	memcpy(path, directory, at);
 	path[at++] = '/';
+	const char *file = path + at;
 	memcpy(path + at, name, strlen(name));
 	at += strlen(name);
 	path[at++] = '.';
@@ -133,34 +157,38 @@ static int create_file(const char *directory, const char *executable, char path[
 	for (unsigned sequence = 0; sequence < NAME_TRIES; sequence++) {
 		unsigned digits = record_decimal(path + at, sequence);
 		memcpy(path + at + digits, RECORD_SUFFIX, sizeof(RECORD_SUFFIX));
-		int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		int fd = (int)sys_call6(SYS_openat, open_fd, SYS_ARG(file),
+		        O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
 		if (fd != -EEXIST)
 			return fd;
 	}
 	return -EEXIST;
 }
 
-/* Default directories are ours alone: made with mode 0700, refused when another user owns them. */
-static int private_directory(const char *parent, const char *name, bool with_user, char *path)
+static int create_in(const char *directory, unsigned forbidden, const char *executable,
+        char path[RECORD_PATH_SIZE])
 {
-	int user = (int)sys_call3(SYS_geteuid, 0, 0, 0);
+	int open_fd = open_directory(directory, forbidden);
+	if (open_fd < 0)
+		return open_fd;
+	int fd = create_file(open_fd, directory, executable, path);
+	sys_close(open_fd);
+	return fd;
+}
+
+/* The default directory of this user under a parent: made with mode 0700 when it is not there. */
+static void make_private_directory(const char *parent, const char *name, bool with_user, char *path)
+{
+	uint64_t user = (uint64_t)(unsigned)sys_call3(SYS_geteuid, 0, 0, 0);
 	size_t at = strlen(parent);
 	memcpy(path, parent, at);
 	if (with_user)
-		at += record_decimal(path + at, (uint64_t)(unsigned)user);
+		at += record_decimal(path + at, user);
 	memcpy(path + at, name, strlen(name) + 1);
 	at += strlen(name);
 	if (!with_user)
-		record_decimal(path + at, (uint64_t)(unsigned)user);
+		record_decimal(path + at, user);
 	sys_call3(SYS_mkdirat, AT_FDCWD, SYS_ARG(path), 0700);
-	struct stat status;
-	long result = sys_call6(SYS_newfstatat, AT_FDCWD, SYS_ARG(path), SYS_ARG(&status),
-	        AT_SYMLINK_NOFOLLOW, 0, 0);
-	if (sys_failed(result))
-		return (int)result;
-	if (!S_ISDIR(status.st_mode) || status.st_uid != (uid_t)user || (status.st_mode & 077) != 0)
-		return -EPERM;
-	return 0;
 }
 
 static int create_default(const char *executable, char path[RECORD_PATH_SIZE])
@@ -176,10 +204,9 @@ static int create_default(const char *executable, char path[RECORD_PATH_SIZE])
 	int result = -ENOENT;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char directory[64];
-		result = private_directory(
+		make_private_directory(
 		        places[i].parent, places[i].name, places[i].with_user, directory);
-		if (result == 0)
-			result = create_file(directory, executable, path);
+		result = create_in(directory, 077, executable, path);
 		if (result >= 0)
 			return result;
 	}
@@ -267,8 +294,12 @@ int record_create(const char *directory, const char *executable, bool must_file)
 	int fd = -EFBIG;
 
 	if (size_allowed(bytes))
-		fd = directory != NULL ? create_file(directory, executable, path)
+		fd = directory != NULL ? create_in(directory, S_IWOTH, executable, path)
 		                       : create_default(executable, path);
+	if (directory != NULL && fd < 0 && fd != -EFBIG && (fd == -EACCES || !must_file)) {
+		fd = create_default(executable, path);
+		flags |= RECORD_ELSEWHERE;
+	}
 	if (fd >= 0) {
 		struct statfs file_system;
 		address = map_file(fd, bytes, at);

@@ -32,8 +32,13 @@ static inline bool record_filtered(void)
  * directory: where the file goes, or NULL for the first usable default directory.
  * executable: absolute path of the program; names the file.
  * Falls back to anonymous memory (flag RECORD_IN_MEMORY) when no file can be made.
+ * A given directory must be this user's and not writable for everyone; else EPERM. Where it is not
+ * for this user at all, as when a server started by root became another user, the default ones are
+ * taken (flag RECORD_ELSEWHERE); in a process that has begun (must_file is not set), whatever was
+ * wrong with it.
  * Returns 0; or -errno of the last attempt when directory was given and is unusable and must_file
- * is set, or when there is no memory at all: then there is no record.
+ * is set, or when there is no memory at all: then there is no record. EFBIG: RLIMIT_FSIZE is lower
+ * than a record's size.
  */
 int record_create(const char *directory, const char *executable, bool must_file);
 

@@ -3,6 +3,7 @@
  */
 #include "start.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
@@ -109,18 +110,48 @@ static void describe_process(uint32_t flags)
 	control->pause = settings.pause;
 }
 
+/* error: what record_create() returned. */
+static _Noreturn void refuse_directory(const char *directory, int error)
+{
+	const char *fault = "cannot make a record file there; right is a directory of this user";
+	switch (-error) {
+	case ENOENT:
+		fault = "does not exist; right is a directory of this user";
+		break;
+	case ENOTDIR:
+	case ELOOP:
+		fault = "is no directory (a link is not followed); right is a directory of this "
+		        "user";
+		break;
+	case EPERM:
+		fault = "others may write there; right is a directory of this user, mode 0700";
+		break;
+	case EFBIG:
+		fault = "the limit on file sizes (ulimit -f) is lower than the size of a record";
+		break;
+	case ENOMEM:
+		fault = "no memory for a record; raise the limit on it (ulimit -v)";
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		fault = "no room for a record on this file system";
+		break;
+	default:
+		break;
+	}
+	settings_refuse((const char *const[]){ "ABSHIM_DIR=", directory, ": ", fault, NULL });
+}
+
 /* may_refuse: whether the process has not begun yet, so that it may be ended with a message. */
 static void make_record(uint32_t flags, bool may_refuse)
 {
 	const char *directory = settings.directory[0] != '\0' ? settings.directory : NULL;
 	int result = record_create(directory, executable, may_refuse);
+	if (result != 0 && may_refuse && directory != NULL)
+		refuse_directory(directory, result);
 	if (result != 0 && may_refuse)
-		settings_refuse((const char *const[]){ directory != NULL ? "ABSHIM_DIR=" : "",
-		        directory != NULL ? directory : "no memory for a record", ": ",
-		        directory != NULL ? "cannot make a record file there; right is a directory "
-		                            "that this user may write"
-		                          : "raise the limit on memory",
-		        NULL });
+		settings_refuse((const char *const[]){
+		        "no memory for a record: raise the limit on it (ulimit -v)", NULL });
 	record_made = result == 0;
 	start_counting = record_made && !settings_stay_out();
 	if (record_made)

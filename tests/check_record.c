@@ -138,18 +138,85 @@ static void expect_in_memory(const char *where)
 	record_unlink(); /* of nothing */
 }
 
+/* A process that has begun goes on with a record elsewhere, and says so. */
+static void expect_elsewhere(const char *where)
+{
+	record_header = NULL;
+	ck_assert_int_eq(record_create(where, "/some/where/tool", false), 0);
+	ck_assert_uint_eq(record_header->flags & RECORD_ELSEWHERE, RECORD_ELSEWHERE);
+	ck_assert_ptr_nonnull(strstr(record_header->path, "/abshim"));
+	ck_assert_ptr_null(strstr(record_header->path, where));
+	record_unlink();
+	record_header = NULL;
+}
+
 START_TEST(no_directory)
 {
 	char nowhere[RECORD_PATH_SIZE + 1];
 	snprintf(nowhere, sizeof(nowhere), "%s/nowhere", directory);
 	ck_assert_int_eq(record_create(nowhere, "/some/where/tool", true), -ENOENT);
 	ck_assert_ptr_null(record_header);
-	expect_in_memory(nowhere);
-	record_header = NULL;
+	expect_elsewhere(nowhere);
 	memset(nowhere, 'x', RECORD_PATH_SIZE);
 	nowhere[RECORD_PATH_SIZE] = '\0';
-	ck_assert_int_eq(record_create(nowhere, "/some/where/tool", true), -ENAMETOOLONG);
-	expect_in_memory(nowhere);
+	ck_assert_int_lt(record_create(nowhere, "/some/where/tool", true), 0);
+	expect_elsewhere(nowhere);
+}
+END_TEST
+
+static int create_in(const char *where)
+{
+	record_header = NULL;
+	int result = record_create(where, "/some/where/tool", true);
+	if (result == 0) {
+		ck_assert_uint_eq(record_header->flags & RECORD_ELSEWHERE, 0);
+		record_unlink();
+	}
+	return result;
+}
+
+START_TEST(directories_that_others_may_change)
+{
+	char link_to[160];
+	static const mode_t bad[] = { 0777, 01777, 0702 };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ck_assert_int_eq(chmod(directory, bad[i]), 0);
+		ck_assert_int_eq(create_in(directory), -EPERM);
+	}
+	static const mode_t good[] = { 0755, 0770, 0700 };
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ck_assert_int_eq(chmod(directory, good[i]), 0);
+		ck_assert_int_eq(create_in(directory), 0);
+	}
+	snprintf(link_to, sizeof(link_to), "%s/link", directory);
+	ck_assert_int_eq(symlink(directory, link_to), 0);
+	ck_assert_int_eq(create_in(link_to), -ENOTDIR);
+	ck_assert_int_eq(unlink(link_to), 0);
+	ck_assert_int_eq(close(creat(link_to, 0600)), 0);
+	ck_assert_int_eq(create_in(link_to), -ENOTDIR);
+	ck_assert_int_eq(unlink(link_to), 0);
+}
+END_TEST
+
+START_TEST(directories_of_others)
+{
+	if (geteuid() != 0)
+		return; /* nobody else gives a directory away */
+	ck_assert_int_eq(chown(directory, 4711, (gid_t)-1), 0);
+	ck_assert_int_eq(create_in(directory), -EPERM);
+	expect_elsewhere(directory);
+	ck_assert_int_eq(chown(directory, 0, (gid_t)-1), 0);
+	/* A server that root started, now another user: root's directory is no fault of its. */
+	ck_assert_int_eq(seteuid(4711), 0);
+	record_header = NULL;
+	ck_assert_int_eq(record_create(directory, "/some/where/tool", true), 0);
+	ck_assert_uint_eq(record_header->flags & RECORD_ELSEWHERE, RECORD_ELSEWHERE);
+	ck_assert_ptr_nonnull(strstr(record_header->path, "/abshim-4711/tool."));
+	record_unlink();
+	char *file = strrchr(record_header->path, '/');
+	*file = '\0';
+	rmdir(record_header->path);
+	ck_assert_int_eq(seteuid(0), 0);
 }
 END_TEST
 
@@ -210,7 +277,7 @@ START_TEST(full_file_system)
 	static const enum record_region_id tables[] = { REGION_THREADS, REGION_LOCKS,
 		REGION_SITES };
 	ck_assert(mounts_are_private());
-	mount_tmpfs(directory, "size=256k");
+	mount_tmpfs(directory, "size=256k,mode=700");
 	int result = create();
 	if (result != 0) { /* where pages cannot be had one by one, the whole file has no room */
 		ck_assert_int_eq(result, -ENOSPC);
@@ -238,7 +305,7 @@ END_TEST
 START_TEST(file_system_without_any_room)
 {
 	ck_assert(mounts_are_private());
-	mount_tmpfs(directory, "size=4k");
+	mount_tmpfs(directory, "size=4k,mode=700");
 	ck_assert_int_eq(create(), -ENOSPC);
 	ck_assert_int_eq(access(file_number(0), F_OK), -1);
 	expect_in_memory(directory);
@@ -312,6 +379,8 @@ int main(void)
 	tcase_add_test(tcase, regions_follow_each_other);
 	tcase_add_test(tcase, nothing_is_overwritten);
 	tcase_add_test(tcase, no_directory);
+	tcase_add_test(tcase, directories_that_others_may_change);
+	tcase_add_test(tcase, directories_of_others);
 	tcase_add_test(tcase, limit_on_file_sizes);
 	tcase_add_test(tcase, entries_beyond_the_region);
 	tcase_add_test(tcase, numbers_and_paths);

@@ -29,7 +29,10 @@ done
 for value in "" %x /tmp/report% "/tmp/%p-%s" "$long"; do
 	refused ABSHIM_REPORT="$value"
 done
-for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$long"; do
+mkdir -m 1777 "$scratch/open"
+ln -s "$ABSHIM_DIR" "$scratch/link"
+for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$scratch/open" \
+	"$scratch/link" /tmp "$long"; do
 	refused ABSHIM_DIR="$value"
 done
 refused ABSHIM_MATCH=
