@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "export.h"
-#include "probes/counters.h"
-#include "probes/record_map.h"
 #include "probes/threads.h"
 #include "real.h"
 #include "start.h"
@@ -16,14 +14,10 @@
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         void *(*function)(void *), void *argument)
 {
-	if (start_counting) {
-		/* libc before 2.34 has keys only when libpthread is there, as it is by now. */
-		real_resolve_missing();
-		thread_watch_ends();
-	}
+	thread_creates();
 	int result = REAL(pthread_create)(thread, attributes, function, argument);
-	if (result == 0 && start_counting)
-		shared_add(&record_header->threads_created, 1);
+	if (result == 0)
+		thread_created();
 	return result;
 }
 

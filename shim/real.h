@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <threads.h>
 #include <unistd.h>
 
 /* Newer than some glibc headers; the running libc may lack them: then the pointer stays NULL. */

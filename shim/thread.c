@@ -65,6 +65,21 @@ void thread_watch_ends(void)
 		__atomic_store_n(&end_key_made, true, __ATOMIC_RELEASE);
 }
 
+void thread_creates(void)
+{
+	if (!start_counting)
+		return;
+	/* libc before 2.34 has keys only when libpthread is there, as it is by now. */
+	real_resolve_missing();
+	thread_watch_ends();
+}
+
+void thread_created(void)
+{
+	if (start_counting)
+		shared_add(&record_header->threads_created, 1);
+}
+
 static void watch_end(void)
 {
 	/* Pairs with the release above: the key is there. */

@@ -44,6 +44,10 @@ void thread_waits_on(struct record_cond *cond);
 /* The calling thread is the only one of a forked child, whose record is new and empty. */
 void thread_forked(void);
 
+/* A call of libc's that makes a thread is ahead; it has made one. */
+void thread_creates(void);
+void thread_created(void);
+
 /* Makes thread ends known from now on; a no-op where libc cannot yet. */
 void thread_watch_ends(void);
 

@@ -1,0 +1,106 @@
+/*
+ * The functions of <threads.h>, in its order. glibc makes both its mtx_t and its cnd_t of the words
+ * of the pthread_ types, and calls none of its own public names for them.
+ */
+#include <threads.h>
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "cond_calls.h"
+#include "export.h"
+#include "mutex_calls.h"
+#include "real.h"
+#include "thread.h"
+
+_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t),
+        "C11's types are those of pthread");
+
+static pthread_mutex_t *mutex_of(mtx_t *mutex)
+{
+	return (pthread_mutex_t *)mutex;
+}
+
+static pthread_cond_t *cond_of(cnd_t *cond)
+{
+	return (pthread_cond_t *)cond;
+}
+
+/* An error number in the words of C11: glibc, nptl/thrd_priv.h. */
+static inline int c11_result(int error)
+{
+	switch (error) {
+	case 0:
+		return thrd_success;
+	case ENOMEM:
+		return thrd_nomem;
+	case ETIMEDOUT:
+		return thrd_timedout;
+	case EBUSY:
+		return thrd_busy;
+	default:
+		return thrd_error;
+	}
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+	thread_creates();
+	int result = REAL(thrd_create)(thread, function, argument);
+	if (result == thrd_success)
+		thread_created();
+	return result;
+}
+
+EXPORT int mtx_init(mtx_t *mutex, int type)
+{
+	mutex_gone(mutex_of(mutex));
+	return REAL(mtx_init)(mutex, type);
+}
+
+EXPORT int mtx_lock(mtx_t *mutex)
+{
+	return c11_result(mutex_lock(mutex_of(mutex), CALL_SITE));
+}
+
+EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict deadline)
+{
+	return c11_result(mutex_timedlock(mutex_of(mutex), deadline, CALL_SITE));
+}
+
+EXPORT int mtx_trylock(mtx_t *mutex)
+{
+	return c11_result(mutex_trylock(mutex_of(mutex), CALL_SITE));
+}
+
+EXPORT int mtx_unlock(mtx_t *mutex)
+{
+	return c11_result(mutex_unlock(mutex_of(mutex)));
+}
+
+EXPORT void mtx_destroy(mtx_t *mutex)
+{
+	REAL(mtx_destroy)(mutex);
+	mutex_gone(mutex_of(mutex));
+}
+
+EXPORT int cnd_signal(cnd_t *cond)
+{
+	return c11_result(cond_signal(cond_of(cond)));
+}
+
+EXPORT int cnd_broadcast(cnd_t *cond)
+{
+	return c11_result(cond_broadcast(cond_of(cond)));
+}
+
+EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
+{
+	return c11_result(cond_wait(cond_of(cond), mutex_of(mutex), CALL_SITE));
+}
+
+EXPORT int cnd_timedwait(
+        cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict deadline)
+{
+	return c11_result(cond_timedwait(cond_of(cond), mutex_of(mutex), deadline, CALL_SITE));
+}
