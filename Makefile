@@ -68,12 +68,17 @@ FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-pa
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
 PROBES_READER ?= probes/clock.c probes/counters.c
-LOADER_LIBS := -ldw -lelf -ljansson -lstdc++
+LOADER_LIBS := -ldw -lelf -ljansson -lprotobuf-c -lz -lstdc++
+# Messages of foreign formats become C.
+PROTO := $(wildcard loader/*.proto)
+GENERATED := $(BUILD)/generated
+PROTO_C := $(PROTO:%.proto=$(GENERATED)/%.pb-c.c)
 CHECK_SRC := $(wildcard tests/check_*.c)
 CHECK_LIBS := -lcheck -lsubunit -lrt -lm -pthread
 
 pic = $(patsubst %.c,$(BUILD)/pic/%.o,$(1))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+PROTO_OBJ := $(PROTO:%.proto=$(BUILD)/obj/%.pb-c.o)
 
 LIBRARY := $(BUILD)/libabshim.so
 COMMAND := $(BUILD)/abshim
@@ -118,10 +123,21 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(EXTRA) $(SAN_FLAGS) -c -o $@ $<
 
+$(PROTO_C): $(GENERATED)/%.pb-c.c: %.proto
+	@mkdir -p $(GENERATED)
+	$(call short,PROTOC)protoc-c --c_out=$(GENERATED) $<
+
+$(PROTO_OBJ): $(BUILD)/obj/%.o: $(GENERATED)/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) -I$(GENERATED) $(SAN_FLAGS) -c -o $@ $<
+
+$(call obj,$(LOADER_SRC)): private EXTRA := -I$(GENERATED)
+$(call obj,$(LOADER_SRC)): | $(PROTO_C)
+
 $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
 
-$(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(BUILD)/links | $(SYSROOT_STAMP)
+$(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(PROTO_OBJ) $(BUILD)/links | $(SYSROOT_STAMP)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
 
 $(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(filter-out $(FREESTANDING),$(SHIM_SRC)) $(PROBES_SRC)) \
@@ -130,7 +146,7 @@ $(SHIM_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call obj,$(filter-out
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
 
 $(LOADER_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o \
-		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) \
+		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(PROTO_OBJ) \
 		$(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
