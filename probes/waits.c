@@ -5,6 +5,7 @@
 #include "waits.h"
 
 #include "counters.h"
+#include "created.h"
 #include "modules.h"
 #include "record_map.h"
 #include "threads.h"
@@ -39,6 +40,9 @@ static void lock_fill(void *entry, const struct table_key *key)
 	struct record_lock *lock = entry;
 	lock->family = (uint32_t)key->second;
 	lock->kind = key->detail;
+	lock->created_address = record_lock_creation(key->address);
+	if (lock->created_address != 0)
+		lock->created_module = record_module_of(lock->created_address);
 	__atomic_store_n(&lock->address, key->address, __ATOMIC_RELEASE); /* pairs with readers */
 }
 
@@ -225,6 +229,7 @@ void record_wait_flush(struct record_thread *self)
 
 void record_lock_gone(uint64_t address, enum record_family family)
 {
+	record_lock_forget(address);
 	/* Without any contended lock there is nothing to look up, and no page to touch. */
 	if (__atomic_load_n(&record_header->regions[REGION_LOCKS].used, __ATOMIC_RELAXED) == 0)
 		return;

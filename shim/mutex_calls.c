@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "futex.h"
+#include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/waits.h"
 #include "real.h"
@@ -65,6 +66,12 @@ void mutex_gone(pthread_mutex_t *mutex)
 {
 	if (thread_current() != NULL)
 		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
+}
+
+void mutex_created(pthread_mutex_t *mutex, const void *site)
+{
+	if (thread_current() != NULL)
+		record_lock_created((uint64_t)(uintptr_t)mutex, (uint64_t)(uintptr_t)site);
 }
 
 int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
 #include "probes/threads.h"
@@ -162,7 +163,10 @@ static void begin_anew(uint32_t flags)
 {
 	thread_self = NULL;
 	record_threads_forget();
+	record_created_take();
 	make_record(flags, false);
+	if (record_made)
+		record_created_put();
 	thread_forked();
 }
 
