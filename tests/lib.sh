@@ -181,9 +181,9 @@ expect_same() {
 	cmp -s "$2" "$3" || fail "$1 differs with the library" "$2" "$3"
 }
 
-# The names of all strategies.
+# The names of all strategies of mutexes.
 strategies() {
-	abshim list --json | jq -r '.strategies[].name'
+	abshim list --json | jq -r '.strategies[] | select(.for == "mutex") | .name'
 }
 
 # children_of PID: prints the process ids of its children that have not been waited for.
