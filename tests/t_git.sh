@@ -22,7 +22,7 @@ git() {
 
 # Two commits, and all of them in the pack $scratch/all.pack.
 make_repository() {
-	git init -q "$repository"
+	git init -q -b master "$repository"
 	for step in 2 3; do
 		for file in $(seq $files); do
 			seq "$file" $step 4000 >>"$repository/$file"
@@ -64,6 +64,7 @@ try() {
 	plain "$program" "$@" <"$scratch/input" >"$scratch/plain" 2>"$scratch/errors" ||
 		fail "$about" "$scratch/errors"
 	outcome_of "$command" "$scratch/plain" >"$scratch/plain.outcome"
+	[ -s "$scratch/plain.outcome" ] || fail "$about: nothing came of it"
 	for mutex in glibc yield:30; do
 		about="git $command, mutex=$mutex"
 		undo "$command"
