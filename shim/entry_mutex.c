@@ -10,7 +10,10 @@
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
 	mutex_gone(mutex);
-	return REAL(pthread_mutex_init)(mutex, attributes);
+	int result = REAL(pthread_mutex_init)(mutex, attributes);
+	if (result == 0)
+		mutex_created(mutex, CALL_SITE);
+	return result;
 }
 
 EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
@@ -46,3 +49,9 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	return mutex_unlock(mutex);
 }
+
+EXPORT_AS(__pthread_mutex_init, pthread_mutex_init);
+EXPORT_AS(__pthread_mutex_destroy, pthread_mutex_destroy);
+EXPORT_AS(__pthread_mutex_trylock, pthread_mutex_trylock);
+EXPORT_AS(__pthread_mutex_lock, pthread_mutex_lock);
+EXPORT_AS(__pthread_mutex_unlock, pthread_mutex_unlock);

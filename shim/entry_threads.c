@@ -55,7 +55,10 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 EXPORT int mtx_init(mtx_t *mutex, int type)
 {
 	mutex_gone(mutex_of(mutex));
-	return REAL(mtx_init)(mutex, type);
+	int result = REAL(mtx_init)(mutex, type);
+	if (result == thrd_success)
+		mutex_created(mutex_of(mutex), CALL_SITE);
+	return result;
 }
 
 EXPORT int mtx_lock(mtx_t *mutex)
