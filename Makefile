@@ -92,7 +92,7 @@ CONFORM := $(BUILD)/workloads/conform
 WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
-.PHONY: all tests check check-programs check-stories bench install uninstall deb clean help
+.PHONY: all tests check check-programs check-stories fuzz bench install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -192,6 +192,19 @@ check-programs: tests
 check-stories: tests
 	scripts/run-stories
 
+# libFuzzer is clang's: the objects are its, in a folder of their own.
+FUZZ_SECONDS ?= 60
+FUZZER := $(BUILD)/fuzz_record
+FUZZ_BUILD := build/fuzz
+fuzz:
+	+@$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined BUILD=$(FUZZ_BUILD) $(FUZZ_BUILD)/fuzz_record
+	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS)
+
+$(FUZZER): $(BUILD)/obj/tests/fuzz/fuzz_record.o \
+		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(BUILD)/links
+	$(call short,LD)$(TARGET_CC) $(subst fuzzer-no-link,fuzzer,$(SAN_FLAGS)) $(LDFLAGS) -o $@ \
+		$(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
+
 bench: all $(WORKLOADS) $(WORKLOADS_CXX)
 	scripts/bench
 
@@ -228,6 +241,7 @@ help:
 	@echo 'make tests      what make check and make bench run, without running it'
 	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
 	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
+	@echo 'make fuzz       feeds damaged records to abshim report for FUZZ_SECONDS (with clang)'
 	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX); make uninstall removes it'
 	@echo 'make deb        a Debian package, $(BUILD)/abshim_VERSION_ARCH.deb'
 	@echo 'make clean      removes what make built'
