@@ -97,9 +97,11 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 	words_setting(&record->header, "ABSHIM_REPORT", wanted, sizeof(wanted));
 	if (strcmp(wanted, "none") == 0)
 		return;
+	const struct model_source source = { .record = record,
+		.wait_status = aftermath->wait_status };
 	struct report_options options = {
-		.model = { .wait_status = aftermath->wait_status, .at_exit = true },
-		.top = WRITE_DEFAULT_TOP,
+		.write.top = WRITE_DEFAULT_TOP,
+		.at_exit = true,
 		.fd = STDERR_FILENO,
 		/* The shim that saw the end has said already that it could not write it. */
 		.silent = record->header.state == RECORD_ENDED,
@@ -107,7 +109,7 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 	char *path = NULL;
 	if (strcmp(wanted, "stderr") != 0)
 		options.to = path = expand_path(wanted, &record->header);
-	report_write(record, &options);
+	report_write(&source, 1, &options);
 	free(path);
 }
 

@@ -17,39 +17,32 @@
 #include "words.h"
 #include "write.h"
 
-static bool ends_in_json(const char *path)
-{
-	size_t length = strlen(path);
-	return length >= 5 && strcmp(path + length - 5, ".json") == 0;
-}
-
 /* What a person sees who asks about a process that did nothing of interest. */
-static void write_nothing_counted(FILE *out, const struct model *model)
+static void write_nothing_counted(FILE *out, const struct process_row *process)
 {
-	const struct record_header *header = &model->record->header;
+	const struct record_header *header = &process->record->header;
 	char words[WORDS_SIZE];
 	text_escape(out, words_base_name(header->executable));
-	fprintf(out, ", pid %d, %s: %s\n", header->pid, words_ending(model, words),
-	        model->record->control.stats == STATS_OFF
+	fprintf(out, ", pid %d, %s: %s\n", header->pid, words_ending(process, words),
+	        process->record->control.stats == STATS_OFF
 	                ? "ABSHIM_STATS=off, so nothing was counted"
 	                : "acquired no mutex and used no condition variable");
 }
 
 /* The whole report in memory; NULL: none. The caller frees it. */
-static char *render(const struct model *model, bool json, size_t top, size_t *size)
+static char *render(const struct model *model, const struct write_format *format,
+        const struct write_options *options, size_t *size)
 {
 	char *text = NULL;
 	bool complete = false;
-	struct symbols *symbols = symbols_open(model->record);
+	struct symbols *symbols = symbols_open(model->mapped);
 	FILE *out = symbols != NULL ? open_memstream(&text, size) : NULL;
 	if (out != NULL) {
 		complete = true;
-		if (json)
-			complete = write_json(out, model, symbols);
-		else if (model->counted_nothing)
-			write_nothing_counted(out, model);
+		if (format->write == write_text && model->counted_nothing)
+			write_nothing_counted(out, model->processes);
 		else
-			write_text(out, model, symbols, top);
+			complete = format->write(out, model, symbols, options);
 		complete = !ferror(out) && complete;
 		complete = fclose(out) == 0 && complete;
 	}
@@ -58,6 +51,21 @@ static char *render(const struct model *model, bool json, size_t top, size_t *si
 		return text;
 	free(text);
 	return NULL;
+}
+
+/* What was asked for, by an option or by the file's name. */
+static const struct write_format *choose_format(const struct report_options *options)
+{
+	if (options->format != NULL || options->to == NULL)
+		return options->format != NULL ? options->format : write_formats;
+	size_t length = strlen(options->to);
+	for (size_t i = 0; i < write_format_count; i++) {
+		const char *suffix = write_formats[i].suffix;
+		if (suffix != NULL && length >= strlen(suffix) &&
+		        strcmp(options->to + length - strlen(suffix), suffix) == 0)
+			return &write_formats[i];
+	}
+	return write_formats;
 }
 
 static int complain(const struct report_options *options, const char *path, int error)
@@ -92,15 +100,16 @@ static int write_to_path(const struct report_options *options, const struct reco
 	return error == 0 ? 0 : EXIT_OWN_FAILURE;
 }
 
-int report_write(const struct record *record, const struct report_options *options)
+int report_write(
+        const struct model_source *sources, size_t count, const struct report_options *options)
 {
 	size_t size = 0;
 	char *text = NULL;
-	struct model *model = model_build(record, &options->model);
-	bool quiet = model != NULL && model->counted_nothing && options->model.at_exit;
-	bool json = options->json || (options->to != NULL && ends_in_json(options->to));
+	const struct record *record = sources->record;
+	struct model *model = model_build(sources, count);
+	bool quiet = model != NULL && model->counted_nothing && options->at_exit;
 	if (model != NULL && !quiet)
-		text = render(model, json, options->top, &size);
+		text = render(model, choose_format(options), &options->write, &size);
 	model_free(model);
 	if (quiet)
 		return 0;
@@ -109,7 +118,7 @@ int report_write(const struct record *record, const struct report_options *optio
 		return EXIT_OWN_FAILURE;
 	}
 	int status = 0;
-	int patience_ms = options->model.at_exit ? OUTPUT_PATIENCE_MS : OUTPUT_FOREVER;
+	int patience_ms = options->at_exit ? OUTPUT_PATIENCE_MS : OUTPUT_FOREVER;
 	if (options->to != NULL) {
 		status = write_to_path(options, record, text, size, patience_ms);
 	} else {
@@ -161,10 +170,10 @@ static const char usage[] =
 static int parse_arguments(
         int argc, char **argv, struct report_options *options, const char **operand)
 {
-	enum { AT_EXIT = 1000, JSON, TOP, TO, HELP };
+	enum { AT_EXIT = 1000, TOP, TO, HELP, FORMAT };
 	static const struct option long_options[] = {
 		{ "at-exit", no_argument, NULL, AT_EXIT },
-		{ "json", no_argument, NULL, JSON },
+		{ "json", no_argument, NULL, FORMAT + 1 },
 		{ "top", required_argument, NULL, TOP },
 		{ "to", required_argument, NULL, TO },
 		{ "help", no_argument, NULL, HELP },
@@ -174,13 +183,13 @@ static int parse_arguments(
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		if (option == AT_EXIT) {
-			options->model.at_exit = true;
+			options->at_exit = true;
 			options->fd = STDERR_FILENO;
-		} else if (option == JSON) {
-			options->json = true;
+		} else if (option >= FORMAT) {
+			options->format = &write_formats[option - FORMAT];
 		} else if (option == TO) {
 			options->to = optarg;
-		} else if (option == TOP && !parse_top(optarg, &options->top)) {
+		} else if (option == TOP && !parse_top(optarg, &options->write.top)) {
 			message("report: --top %s: must be a number from 1", optarg);
 			return EXIT_OWN_FAILURE;
 		} else if (option == HELP) {
@@ -218,20 +227,20 @@ static struct record *open_operand(const char *operand, pid_t *pid, char why[WHY
 
 int command_report(int argc, char **argv)
 {
-	struct report_options options = {
-		.model = { .wait_status = -1 }, .top = WRITE_DEFAULT_TOP, .fd = STDOUT_FILENO
-	};
+	struct model_source source = { .wait_status = -1 };
+	struct report_options options = { .write.top = WRITE_DEFAULT_TOP, .fd = STDOUT_FILENO };
 	const char *operand = NULL;
 	char why[WHY_SIZE];
 	int status = parse_arguments(argc, argv, &options, &operand);
 	if (status >= 0)
 		return status;
-	struct record *record = open_operand(operand, &options.model.running, why);
+	struct record *record = open_operand(operand, &source.running, why);
 	if (record == NULL) {
 		message("%s", why);
 		return EXIT_UNREADABLE;
 	}
-	status = report_write(record, &options);
+	source.record = record;
+	status = report_write(&source, 1, &options);
 	record_free(record);
 	return status;
 }

@@ -4,18 +4,19 @@
 #ifndef LOADER_REPORT_H
 #define LOADER_REPORT_H
 
-#include "model.h"
+#include "write.h"
 
 struct report_options {
-	struct model_options model;
-	bool json;
-	size_t top;
+	const struct write_format *format; /* NULL: what the name in to asks for */
+	struct write_options write;
+	bool at_exit;   /* the process is waiting for this report */
 	int fd;         /* where it goes when to is NULL */
 	bool silent;    /* says nothing when the report cannot be written */
-	const char *to; /* a path that is never overwritten; JSON when it ends in .json */
+	const char *to; /* a path that is never overwritten */
 };
 
 /* Writes the report. Returns 0, or EXIT_OWN_FAILURE after one line on stderr. */
-int report_write(const struct record *record, const struct report_options *options);
+int report_write(
+        const struct model_source *sources, size_t count, const struct report_options *options);
 
 #endif

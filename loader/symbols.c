@@ -30,7 +30,7 @@ struct symbol {
 enum module_state { MODULE_UNTRIED, MODULE_OPEN, MODULE_ABSENT, MODULE_CHANGED };
 
 struct module {
-	struct record_module map;
+	const struct mapped_file *mapped;
 	enum module_state state;
 	Dwfl *session;
 	Dwfl_Module *file;
@@ -42,8 +42,8 @@ struct module {
 };
 
 struct symbols {
-	const struct record *record;
-	struct module *modules; /* by entry of REGION_MODULES */
+	const struct mapped *mapped;
+	struct module *modules; /* by row of mapped.files */
 	uint32_t module_count;
 	const char **changed;
 	size_t changed_count;
@@ -54,26 +54,21 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-struct symbols *symbols_open(const struct record *record)
+struct symbols *symbols_open(const struct mapped *mapped)
 {
 	struct symbols *symbols = calloc(1, sizeof(*symbols));
 	if (symbols == NULL)
 		return NULL;
-	symbols->record = record;
-	symbols->module_count = record->entries[REGION_MODULES];
+	symbols->mapped = mapped;
+	symbols->module_count = mapped->file_count;
 	symbols->modules = calloc((size_t)symbols->module_count + 1, sizeof(*symbols->modules));
 	symbols->changed = calloc((size_t)symbols->module_count + 1, sizeof(*symbols->changed));
 	if (symbols->modules == NULL || symbols->changed == NULL) {
 		symbols_close(symbols);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < symbols->module_count; i++) {
-		struct record_module *map = &symbols->modules[i].map;
-		record_copy(record, REGION_MODULES, i, map, sizeof(*map));
-		map->path[sizeof(map->path) - 1] = '\0';
-		if (map->start >= map->end)
-			map->start = 0;
-	}
+	for (uint32_t i = 0; i < symbols->module_count; i++)
+		symbols->modules[i].mapped = &mapped->files[i];
 	/* libdw would ask a debug information server on the network. */
 	unsetenv("DEBUGINFOD_URLS");
 	return symbols;
@@ -96,34 +91,35 @@ void symbols_close(struct symbols *symbols)
  * Whether the file at the path is the one that was mapped. On overlayfs a mapping shows the inode
  * of the layer below, so there only a change after the start of the process counts.
  */
-static bool is_same_file(const struct symbols *symbols, const struct module *module, int fd,
-        const struct stat *status)
+static bool is_same_file(const struct module *module, int fd, const struct stat *status)
 {
 	struct statfs file_system;
-	if (module->map.inode == 0 || status->st_ino == module->map.inode)
+	uint64_t inode = module->mapped->map.inode;
+	if (inode == 0 || status->st_ino == inode)
 		return true;
 	if (fstatfs(fd, &file_system) != 0 || file_system.f_type != OVERLAYFS_MAGIC)
 		return false;
 	uint64_t changed_ns =
 	        (uint64_t)status->st_ctim.tv_sec * 1000000000u + (uint64_t)status->st_ctim.tv_nsec;
-	return changed_ns <= symbols->record->header.start_real_ns;
+	return changed_ns <= module->mapped->start_real_ns;
 }
 
 /* Opens the module's file when it is still the same one; sets the state. */
-static int open_same_file(const struct symbols *symbols, struct module *module)
+static int open_same_file(struct module *module)
 {
+	const struct record_module *map = &module->mapped->map;
 	struct stat status;
 	module->state = MODULE_ABSENT;
-	if (module->map.start == 0 || module->map.path[0] != '/')
+	if (map->start == 0 || map->path[0] != '/')
 		return -1;
-	int fd = open(module->map.path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open(map->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
 		close(fd);
 		return -1;
 	}
-	if (!is_same_file(symbols, module, fd, &status)) {
+	if (!is_same_file(module, fd, &status)) {
 		module->state = MODULE_CHANGED;
 		close(fd);
 		return -1;
@@ -133,14 +129,15 @@ static int open_same_file(const struct symbols *symbols, struct module *module)
 
 static bool open_session(struct module *module, int fd)
 {
-	if (!elf_load_bias(fd, module->map.start, module->map.file_offset, &module->bias)) {
+	const struct record_module *map = &module->mapped->map;
+	if (!elf_load_bias(fd, map->start, map->file_offset, &module->bias)) {
 		close(fd);
 		return false;
 	}
 	module->session = dwfl_begin(&callbacks);
 	if (module->session != NULL)
-		module->file = dwfl_report_elf(module->session, module->map.path, module->map.path,
-		        fd, module->bias, true);
+		module->file = dwfl_report_elf(
+		        module->session, map->path, map->path, fd, module->bias, true);
 	if (module->file == NULL) {
 		close(fd);
 		return false;
@@ -150,11 +147,11 @@ static bool open_session(struct module *module, int fd)
 	return true;
 }
 
-static bool open_module(struct symbols *symbols, struct module *module)
+static bool open_module(struct module *module)
 {
 	if (module->state != MODULE_UNTRIED)
 		return module->state == MODULE_OPEN;
-	int fd = open_same_file(symbols, module);
+	int fd = open_same_file(module);
 	if (fd >= 0 && open_session(module, fd))
 		module->state = MODULE_OPEN;
 	return module->state == MODULE_OPEN;
@@ -235,7 +232,8 @@ static void name_place(struct module *module, uint64_t address, bool data, struc
 	if (symbol == NULL)
 		return;
 	symbol_demangle(symbol->name, place->name);
-	place->name_offset = place->address - symbol->start;
+	/* A call was looked for one byte before the address that it returns to. */
+	place->name_offset = address - symbol->start + !data;
 }
 
 /* The compilation unit of an address; where the file has no address table (clang writes none), by
@@ -369,37 +367,42 @@ static void find_line(struct module *module, uint64_t address, struct place *pla
 	place->line = (unsigned)frame.line;
 }
 
-void symbols_find_call(
-        struct symbols *symbols, uint32_t module_entry, uint64_t address, struct place *place)
+void symbols_find_call(struct symbols *symbols, struct code code, struct place *place)
 {
 	memset(place, 0, sizeof(*place));
-	place->address = address;
-	if (module_entry >= symbols->module_count)
+	place->address = code.address;
+	if (code.file >= symbols->module_count)
 		return;
-	struct module *module = &symbols->modules[module_entry];
-	memcpy(place->module, module->map.path, sizeof(place->module));
-	place->module_offset = address - module->map.start + module->map.file_offset;
-	if (!open_module(symbols, module))
+	struct module *module = &symbols->modules[code.file];
+	memcpy(place->module, module->mapped->map.path, sizeof(place->module));
+	place->module_offset = mapped_offset(symbols->mapped, code);
+	if (!open_module(module))
 		return;
-	place->module_offset = address - module->bias;
+	place->module_offset = code.address - module->bias;
 	/* The address is that of the instruction after the call, which may belong to other code. */
-	name_place(module, address - 1, false, place);
-	find_line(module, address - 1, place);
+	name_place(module, code.address - 1, false, place);
+	find_line(module, code.address - 1, place);
 }
 
-bool symbols_find_data(struct symbols *symbols, uint64_t address, struct place *place)
+bool symbols_find_data(
+        struct symbols *symbols, size_t process, uint64_t address, struct place *place)
 {
 	memset(place, 0, sizeof(*place));
 	place->address = address;
+	const struct mapped_process *in = &symbols->mapped->processes[process];
 	/* A later mapping replaced the earlier ones that it overlaps. */
-	for (uint32_t i = symbols->module_count; i > 0; i--) {
-		struct module *module = &symbols->modules[i - 1];
-		if (!open_module(symbols, module) || address < module->start ||
-		        address >= module->end)
+	for (uint32_t i = in->count; i > 0; i--) {
+		const struct mapping *mapping = &in->mappings[i - 1];
+		struct module *module = &symbols->modules[mapping->file];
+		if (!open_module(module))
 			continue;
-		memcpy(place->module, module->map.path, sizeof(place->module));
-		place->module_offset = address - module->bias;
-		name_place(module, address, true, place);
+		/* Where it would lie if the file were where the first process had it. */
+		uint64_t there = address - mapping->start + module->mapped->map.start;
+		if (there < module->start || there >= module->end)
+			continue;
+		memcpy(place->module, module->mapped->map.path, sizeof(place->module));
+		place->module_offset = there - module->bias;
+		name_place(module, there, true, place);
 		return true;
 	}
 	return false;
@@ -418,9 +421,10 @@ size_t symbols_count_changed(struct symbols *symbols)
 	symbols->changed_count = 0;
 	for (uint32_t i = 0; i < symbols->module_count; i++) {
 		struct module *module = &symbols->modules[i];
-		open_module(symbols, module);
-		if (module->state == MODULE_CHANGED && !is_listed(symbols, module->map.path))
-			symbols->changed[symbols->changed_count++] = module->map.path;
+		open_module(module);
+		if (module->state == MODULE_CHANGED &&
+		        !is_listed(symbols, module->mapped->map.path))
+			symbols->changed[symbols->changed_count++] = module->mapped->map.path;
 	}
 	return symbols->changed_count;
 }

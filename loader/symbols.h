@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record_file.h"
+#include "mapped.h"
 
 #define SYMBOL_NAME_SIZE 512
 
@@ -27,17 +27,19 @@ struct place {
 
 struct symbols;
 
-/* Opens nothing yet: files are opened when an address in them is asked for. The record must outlive
- * it. NULL: no memory. */
-struct symbols *symbols_open(const struct record *record);
+/* Opens nothing yet: files are opened when an address in them is asked for. The mapped files must
+ * outlive it. NULL: no memory. */
+struct symbols *symbols_open(const struct mapped *mapped);
 void symbols_close(struct symbols *symbols);
 
-/* Finds the call that returns to address, in the module entry given (or MODEL_NONE). */
-void symbols_find_call(
-        struct symbols *symbols, uint32_t module, uint64_t address, struct place *place);
+/* Finds the call that returns to the code's address. */
+void symbols_find_call(struct symbols *symbols, struct code code, struct place *place);
 
-/* Finds the variable at address; false when it lies in no file's data (heap, stack). */
-bool symbols_find_data(struct symbols *symbols, uint64_t address, struct place *place);
+/* Finds the variable at an address of a process; false when it lies in no file's data (heap,
+ * stack).
+ */
+bool symbols_find_data(
+        struct symbols *symbols, size_t process, uint64_t address, struct place *place);
 
 /* Looks which files are no longer those that the process had mapped: their lines and names are not
  * used. Returns their number. */

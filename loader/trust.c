@@ -32,32 +32,58 @@ static void note(struct trust *trust, const char *format, ...)
 	va_end(arguments);
 }
 
+/* Whether any process ended so. */
+static bool any_ended(const struct model *model, enum model_ending ending)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].ending == ending)
+			return true;
+	return false;
+}
+
+static bool any_without_stats(const struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].record->control.stats == STATS_OFF)
+			return true;
+	return false;
+}
+
+/* The machine of a process that ran on another one than this; 0: there is none. */
+static uint32_t other_machine(const struct model *model)
+{
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].record->header.machine != OWN_MACHINE)
+			return model->processes[i].record->header.machine;
+	return 0;
+}
+
 static void note_process(struct trust *trust, const struct model *model)
 {
-	const struct record_header *header = &model->record->header;
-	if (model->ending == MODEL_RUNNING)
+	uint32_t flags = model->gaps.flags;
+	if (any_ended(model, MODEL_RUNNING))
 		note(trust, "still running: the figures are those of a moment, not of one instant");
-	if (model->ending == MODEL_UNSEEN)
+	if (any_ended(model, MODEL_UNSEEN))
 		note(trust, "the end was not seen (a kill, a crash or a raw system call): what was "
 		            "counted until then is all here");
-	if (model->record->control.stats == STATS_OFF)
+	if (any_without_stats(model))
 		note(trust, "ABSHIM_STATS=off: waits are neither counted nor timed");
-	if (header->flags & RECORD_FORKED)
+	if (flags & RECORD_FORKED)
 		note(trust, "a forked child: counting began at the fork");
-	if (header->flags & RECORD_IN_MEMORY)
+	if (flags & RECORD_IN_MEMORY)
 		note(trust, "no record file could be made: this record is gone with the process");
-	if (header->flags & RECORD_NOT_TMPFS)
+	if (flags & RECORD_NOT_TMPFS)
 		note(trust, "the record lies on a file system that writes to a disk, which can "
 		            "disturb the process: point ABSHIM_DIR to a tmpfs");
-	if (header->flags & RECORD_SECCOMP)
+	if (flags & RECORD_SECCOMP)
 		note(trust, "a seccomp filter was installed: since then the yield strategy parks "
 		            "at once, new threads have no name, and the report cannot come from "
 		            "the process itself");
-	if (header->machine != OWN_MACHINE)
+	if (other_machine(model) != 0)
 		note(trust,
 		        "recorded on %s, read on another machine: names come from this "
 		        "machine's files where they are the same ones",
-		        words_machine(header->machine));
+		        words_machine(other_machine(model)));
 }
 
 static void note_place(struct trust *trust, const struct record_header *header)
@@ -69,30 +95,29 @@ static void note_place(struct trust *trust, const struct record_header *header)
 
 static void note_gaps(struct trust *trust, const struct model *model)
 {
-	const struct record_header *header = &model->record->header;
+	const struct model_gaps *gaps = &model->gaps;
 	char count[TEXT_NUMBER_SIZE], time[TEXT_NUMBER_SIZE];
 	if (model->counters.mutex.passed_through > 0)
 		note(trust,
 		        "%s calls passed through to libc, counted but not timed: robust, "
 		        "priority-inheriting, priority-protected or elided mutexes",
 		        text_count(count, model->counters.mutex.passed_through));
-	if (header->flags & RECORD_ELISION)
+	if (gaps->flags & RECORD_ELISION)
 		note(trust,
 		        "lock elision is on (glibc.elision.enable): elided mutexes pass through");
-	if (header->threads_lost > 0)
+	if (gaps->threads_lost > 0)
 		note(trust, "%s threads found no room in the record: their locks are not counted",
-		        text_count(count, header->threads_lost));
-	if (header->lost_waits > 0)
+		        text_count(count, gaps->threads_lost));
+	if (gaps->lost_waits > 0)
 		note(trust,
 		        "%s waits (%s) are in the totals and with the threads, but not in the "
 		        "tables of locks and call sites, which were full",
-		        text_count(count, header->lost_waits),
-		        text_duration(time, header->lost_ns));
-	if (header->regions[REGION_BLAME].lost > 0)
+		        text_count(count, gaps->lost_waits), text_duration(time, gaps->lost_ns));
+	if (gaps->blames_lost > 0)
 		note(trust, "who blocked whom is incomplete: its table was full");
-	if (header->retired_rest != 0)
+	if (gaps->retired_rest != 0)
 		note(trust, "more thread names than room: the rest is under \"(others)\"");
-	if (header->regions[REGION_MODULES].lost > 0)
+	if (gaps->modules_lost > 0)
 		note(trust, "more mapped files than room: some addresses have no name");
 	if (model->counters.cond.unsplit > 0)
 		note(trust,
@@ -122,7 +147,7 @@ static void note_changed_files(struct trust *trust, struct symbols *symbols)
 
 static void note_limits(struct trust *trust, const struct model *model)
 {
-	if (strncmp(model->record->control.mutex.name, "glibc", 5) == 0 &&
+	if (strncmp(model->processes->record->control.mutex.name, "glibc", 5) == 0 &&
 	        model->counters.mutex.contended > 0)
 		note(trust, "the glibc strategy waits inside libc: its spins, yields and parks are "
 		            "not visible");
@@ -140,7 +165,7 @@ void trust_collect(struct trust *trust, const struct model *model, struct symbol
 {
 	trust->count = 0;
 	note_process(trust, model);
-	note_place(trust, &model->record->header);
+	note_place(trust, &model->processes->record->header);
 	note_gaps(trust, model);
 	note_changed_files(trust, symbols);
 	note_limits(trust, model);

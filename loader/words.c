@@ -33,27 +33,27 @@ const char *words_end_kind(uint32_t kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
 }
 
-const char *words_ending(const struct model *model, char buffer[WORDS_SIZE])
+const char *words_ending(const struct process_row *process, char buffer[WORDS_SIZE])
 {
-	const struct record_header *header = &model->record->header;
-	if (model->signal != 0)
-		snprintf(buffer, WORDS_SIZE, "killed by signal %d (%s)", model->signal,
-		        strsignal(model->signal));
-	else if (model->ending == MODEL_RUNNING)
+	const struct record_header *header = &process->record->header;
+	if (process->signal != 0)
+		snprintf(buffer, WORDS_SIZE, "killed by signal %d (%s)", process->signal,
+		        strsignal(process->signal));
+	else if (process->ending == MODEL_RUNNING)
 		strcpy(buffer, "running");
-	else if (model->ending == MODEL_UNSEEN && model->exit_status >= 0)
-		snprintf(buffer, WORDS_SIZE, "ended unseen with status %d", model->exit_status);
-	else if (model->ending == MODEL_UNSEEN)
+	else if (process->ending == MODEL_UNSEEN && process->exit_status >= 0)
+		snprintf(buffer, WORDS_SIZE, "ended unseen with status %d", process->exit_status);
+	else if (process->ending == MODEL_UNSEEN)
 		strcpy(buffer, "ended unseen");
-	else if (model->ending == MODEL_REPLACED || header->end_kind == END_EXEC)
+	else if (process->ending == MODEL_REPLACED || header->end_kind == END_EXEC)
 		strcpy(buffer, "replaced by exec");
 	else if (header->end_kind == END_DAEMON)
 		strcpy(buffer, "parent left behind by daemon()");
-	else if (header->end_kind == END_ABORT || model->exit_status < 0)
+	else if (header->end_kind == END_ABORT || process->exit_status < 0)
 		snprintf(buffer, WORDS_SIZE, "%s()", words_end_kind(header->end_kind));
 	else
 		snprintf(buffer, WORDS_SIZE, "%s(%d)", words_end_kind(header->end_kind),
-		        model->exit_status);
+		        process->exit_status);
 	return buffer;
 }
 

@@ -12,7 +12,7 @@
 const char *words_base_name(const char *path);
 
 /* "exit(0)", "killed by signal 9 (Killed)", "running", ... */
-const char *words_ending(const struct model *model, char buffer[WORDS_SIZE]);
+const char *words_ending(const struct process_row *process, char buffer[WORDS_SIZE]);
 
 /* "exit", "_exit", "abort", ...: header.end_kind. */
 const char *words_end_kind(uint32_t kind);

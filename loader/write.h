@@ -11,13 +11,32 @@
 
 #define WRITE_DEFAULT_TOP 10
 
-/*
- * For people: at most top rows of each table, 100 columns. With the default top it is shorter than
- * 16 KiB whatever the record holds, so that an empty pipe takes it without blocking.
- */
-void write_text(FILE *out, const struct model *model, struct symbols *symbols, size_t top);
+/* How the reader wants it; a writer takes what applies to it. */
+struct write_options {
+	size_t top; /* rows of each table, for people */
+};
 
-/* For programs: everything, exact, one JSON object and a newline. False: no memory. */
-bool write_json(FILE *out, const struct model *model, struct symbols *symbols);
+/* A writer writes a whole report to out. False: no memory. */
+typedef bool write_function(FILE *out, const struct model *model, struct symbols *symbols,
+        const struct write_options *options);
+
+struct write_format {
+	const char *name;   /* of the option --NAME that asks for it */
+	const char *suffix; /* of a file's name that asks for it; NULL: none does */
+	write_function *write;
+};
+
+/* The formats of a report, in write_formats.c. The first one is the default. */
+extern const struct write_format write_formats[];
+extern const size_t write_format_count;
+
+/*
+ * For people: 100 columns. With the default top it is shorter than 16 KiB whatever the record
+ * holds, so that an empty pipe takes it without blocking.
+ */
+write_function write_text;
+
+/* For programs: everything, exact, one JSON object and a newline. */
+write_function write_json;
 
 #endif

@@ -108,9 +108,9 @@ static const char *ending_word(enum model_ending ending)
 	return words[ending];
 }
 
-static json_t *process_object(const struct model *model)
+static json_t *process_object(const struct process_row *process)
 {
-	const struct record_header *header = &model->record->header;
+	const struct record_header *header = &process->record->header;
 	json_t *object = json_object();
 	set_string(object, "name", words_base_name(header->executable));
 	set_string(object, "executable", header->executable);
@@ -118,18 +118,18 @@ static json_t *process_object(const struct model *model)
 	json_object_set_new(object, "parent_pid", json_integer(header->parent_pid));
 	set_string(object, "machine", words_machine(header->machine));
 	set_integer(object, "cpus", header->cpus);
-	set_string(object, "state", ending_word(model->ending));
+	set_string(object, "state", ending_word(process->ending));
 	set_string(object, "end", words_end_kind(header->end_kind));
 	json_object_set_new(object, "exit_status",
-	        model->exit_status >= 0 ? json_integer(model->exit_status) : json_null());
-	json_object_set_new(
-	        object, "signal", model->signal != 0 ? json_integer(model->signal) : json_null());
+	        process->exit_status >= 0 ? json_integer(process->exit_status) : json_null());
+	json_object_set_new(object, "signal",
+	        process->signal != 0 ? json_integer(process->signal) : json_null());
 	set_integer(object, "start_ticks", header->start_ticks);
 	set_integer(object, "start_real_ns", header->start_real_ns);
 	set_integer(object, "start_ns", header->start_ns);
 	set_integer(object, "end_ns", header->end_ns);
 	json_object_set_new(object, "duration_ns",
-	        model->duration_ns > 0 ? integer(model->duration_ns) : json_null());
+	        process->duration_ns > 0 ? integer(process->duration_ns) : json_null());
 	set_integer(object, "threads_created", header->threads_created);
 	set_known(object, "record", header->path);
 	set_known(object, "library", header->library);
@@ -138,7 +138,7 @@ static json_t *process_object(const struct model *model)
 
 static json_t *settings_object(const struct model *model)
 {
-	const struct record_control *control = &model->record->control;
+	const struct record_control *control = &model->processes->record->control;
 	json_t *object = json_object(), *variables = json_object();
 	set_string(object, "mutex", control->mutex.name);
 	set_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
@@ -148,7 +148,7 @@ static json_t *settings_object(const struct model *model)
 	set_string(object, "futex", control->futex.name);
 	set_integer(object, "stacks", control->stack_depth);
 	set_string(object, "stats", words_stats(control->stats));
-	for (const char *line = model->record->header.settings; *line != '\0';) {
+	for (const char *line = model->processes->record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
 		char name[64], value[RECORD_MAX_SETTINGS];
@@ -169,7 +169,7 @@ static json_t *settings_object(const struct model *model)
 
 static json_t *trust_object(const struct model *model, struct symbols *symbols)
 {
-	const struct record_header *header = &model->record->header;
+	const struct model_gaps *gaps = &model->gaps;
 	static const struct {
 		const char *name;
 		uint32_t flag;
@@ -185,14 +185,14 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 	};
 	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		set_bool(object, flags[i].name, (header->flags & flags[i].flag) != 0);
+		set_bool(object, flags[i].name, (gaps->flags & flags[i].flag) != 0);
 	set_integer(object, "passed_through", model->counters.mutex.passed_through);
-	set_integer(object, "threads_lost", header->threads_lost);
-	set_integer(object, "lost_waits", header->lost_waits);
-	set_integer(object, "lost_ns", header->lost_ns);
-	set_integer(object, "blames_lost", header->regions[REGION_BLAME].lost);
-	set_integer(object, "modules_lost", header->regions[REGION_MODULES].lost);
-	set_bool(object, "names_merged", header->retired_rest != 0);
+	set_integer(object, "threads_lost", gaps->threads_lost);
+	set_integer(object, "lost_waits", gaps->lost_waits);
+	set_integer(object, "lost_ns", gaps->lost_ns);
+	set_integer(object, "blames_lost", gaps->blames_lost);
+	set_integer(object, "modules_lost", gaps->modules_lost);
+	set_bool(object, "names_merged", gaps->retired_rest != 0);
 	struct trust trust;
 	trust_collect(&trust, model, symbols);
 	size_t changed_count = symbols_count_changed(symbols);
@@ -255,7 +255,7 @@ static json_t *locks_array(const struct model *model, struct symbols *symbols)
 		json_t *object = json_object();
 		set_id(object, "id", row->id);
 		set_address(object, "address", row->lock.address);
-		symbols_find_data(symbols, row->lock.address, &place);
+		symbols_find_data(symbols, row->process, row->lock.address, &place);
 		set_known(object, "symbol", place.name);
 		set_integer(object, "symbol_offset", place.name_offset);
 		set_known(object, "module", place.module);
@@ -263,9 +263,7 @@ static json_t *locks_array(const struct model *model, struct symbols *symbols)
 		set_string(object, "kind", words_mutex_type(row->lock.kind));
 		set_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
 		set_bool(object, "destroyed", row->lock.destroyed != 0);
-		uint32_t site = row->lock.first_site - 1;
-		set_id(object, "first_site",
-		        site < model->record->entries[REGION_SITES] ? site : MODEL_NONE);
+		set_id(object, "first_site", row->first_site);
 		set_wait(object, &row->lock.wait);
 		json_array_append_new(array, object);
 	}
@@ -281,7 +279,7 @@ static json_t *sites_array(const struct model *model, struct symbols *symbols)
 		json_t *object = json_object();
 		set_id(object, "id", row->id);
 		set_id(object, "lock", row->lock);
-		symbols_find_call(symbols, row->module, row->address, &place);
+		symbols_find_call(symbols, row->code, &place);
 		set_place(object, &place);
 		set_string(object, "mode", row->mode == MODE_SHARED ? "shared" : "exclusive");
 		set_wait(object, &row->wait);
@@ -297,9 +295,9 @@ static json_t *blame_array(const struct model *model, struct symbols *symbols)
 		const struct blame_row *row = &model->blames[i];
 		json_t *object = json_object(), *holder = json_null();
 		set_id(object, "site", row->site);
-		if (row->holder_address != 0) {
+		if (row->holder.address != 0) {
 			struct place place;
-			symbols_find_call(symbols, row->holder_module, row->holder_address, &place);
+			symbols_find_call(symbols, row->holder, &place);
 			holder = json_object();
 			set_place(holder, &place);
 		}
@@ -312,11 +310,13 @@ static json_t *blame_array(const struct model *model, struct symbols *symbols)
 	return array;
 }
 
-bool write_json(FILE *out, const struct model *model, struct symbols *symbols)
+bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
+        const struct write_options *options)
 {
+	(void)options;
 	json_t *report = json_object();
 	set_integer(report, "version", FORMAT_VERSION);
-	json_object_set_new(report, "process", process_object(model));
+	json_object_set_new(report, "process", process_object(model->processes));
 	json_object_set_new(report, "settings", settings_object(model));
 	json_object_set_new(report, "trust", trust_object(model, symbols));
 	json_object_set_new(report, "totals", totals_object(model));

@@ -52,19 +52,19 @@ static void print_note(FILE *out, const char *note)
 
 static void print_title(const struct view *view)
 {
-	const struct record_header *header = &view->model->record->header;
+	const struct process_row *process = view->model->processes;
+	const struct record_header *header = &process->record->header;
 	char words[WORDS_SIZE], time[TEXT_NUMBER_SIZE];
 	fputs("abshim: ", view->out);
 	char name[65];
 	snprintf(name, sizeof(name), "%s", words_base_name(header->executable));
 	text_escape(view->out, name);
-	fprintf(view->out, ", pid %" PRId32 ", %s", header->pid, words_ending(view->model, words));
-	if (view->model->duration_ns > 0)
-		fprintf(view->out, "%s%s",
-		        view->model->ending == MODEL_RUNNING ? " for " : " after ",
-		        text_duration(time, view->model->duration_ns));
+	fprintf(view->out, ", pid %" PRId32 ", %s", header->pid, words_ending(process, words));
+	if (process->duration_ns > 0)
+		fprintf(view->out, "%s%s", process->ending == MODEL_RUNNING ? " for " : " after ",
+		        text_duration(time, process->duration_ns));
 	fputs("; mutexes wait by ", view->out);
-	text_escape(view->out, words_strategy(&view->model->record->control, words));
+	text_escape(view->out, words_strategy(&process->record->control, words));
 	fputc('\n', view->out);
 }
 
@@ -246,23 +246,11 @@ static void print_lock(const struct view *view, const struct lock_row *row)
 	uint32_t kind = row->lock.kind;
 	print_numbers(view, row->lock.wait.waits, row->lock.wait.wait_ns_total,
 	        row->lock.wait.wait_ns_max);
-	symbols_find_data(view->symbols, row->lock.address, &place);
+	symbols_find_data(view->symbols, row->process, row->lock.address, &place);
 	print_place(view, &place, WIDTH - NAME_COLUMN - LOCK_KIND);
 	fprintf(view->out, " (%s%s%s)\n", words_mutex_type(kind),
 	        words_mutex_is_shared(kind) ? ", shared" : "",
 	        row->lock.destroyed ? ", destroyed" : "");
-}
-
-/* The site that waited for the lock first; 0 when it is not known. */
-static uint64_t first_site(const struct view *view, const struct lock_row *row, uint32_t *module)
-{
-	struct record_site site;
-	*module = MODEL_NONE;
-	if (row->lock.first_site == 0 || !record_copy(view->model->record, REGION_SITES,
-	                                         row->lock.first_site - 1, &site, sizeof(site)))
-		return 0;
-	*module = site.module - 1;
-	return site.address;
 }
 
 static void print_locks(const struct view *view)
@@ -276,11 +264,11 @@ static void print_locks(const struct view *view)
 	for (size_t i = 0; i < shown; i++) {
 		const struct lock_row *row = &view->model->locks[i];
 		struct place place;
-		uint32_t module;
-		uint64_t address = first_site(view, row, &module);
+		const struct site_row *site = model_site(view->model, row->first_site);
+		uint64_t address = site != NULL ? site->code.address : 0;
 		print_lock(view, row);
 		if (address != 0 && address != previous) {
-			symbols_find_call(view->symbols, module, address, &place);
+			symbols_find_call(view->symbols, site->code, &place);
 			fprintf(view->out, "%*s", NAME_COLUMN, "first in ");
 			print_place(view, &place, WIDTH - NAME_COLUMN);
 			fputc('\n', view->out);
@@ -303,7 +291,7 @@ static void print_places(const struct view *view)
 		if (row->locks > 1)
 			snprintf(
 			        locks, sizeof(locks), " (%s locks)", text_count(count, row->locks));
-		symbols_find_call(view->symbols, row->module, row->address, &place);
+		symbols_find_call(view->symbols, row->code, &place);
 		print_numbers(
 		        view, row->wait.waits, row->wait.wait_ns_total, row->wait.wait_ns_max);
 		print_place(view, &place, WIDTH - NAME_COLUMN - (unsigned)strlen(locks));
@@ -322,18 +310,18 @@ static void print_pairs(const struct view *view)
 		const struct blame_row *row = &view->model->pairs[i];
 		struct place place;
 		print_numbers(view, row->waits, row->wait_ns_total, row->wait_ns_max);
-		symbols_find_call(view->symbols, row->waiter_module, row->waiter_address, &place);
+		symbols_find_call(view->symbols, row->waiter, &place);
 		print_place(view, &place, WIDTH - NAME_COLUMN);
 		fprintf(view->out, "\n%*s", NAME_COLUMN, "held by ");
-		if (row->holder_address == row->waiter_address && row->holder_address != 0) {
+		if (row->holder.address == row->waiter.address && row->holder.address != 0) {
 			fputs("the same call site\n", view->out);
 			continue;
 		}
-		if (row->holder_address == 0) {
+		if (row->holder.address == 0) {
 			fputs("a holder that was just changing\n", view->out);
 			continue;
 		}
-		symbols_find_call(view->symbols, row->holder_module, row->holder_address, &place);
+		symbols_find_call(view->symbols, row->holder, &place);
 		print_place(view, &place, WIDTH - NAME_COLUMN);
 		fputc('\n', view->out);
 	}
@@ -373,9 +361,10 @@ static void print_histogram(const struct view *view)
 	}
 }
 
-void write_text(FILE *out, const struct model *model, struct symbols *symbols, size_t top)
+bool write_text(FILE *out, const struct model *model, struct symbols *symbols,
+        const struct write_options *options)
 {
-	const struct view view = { out, model, symbols, top };
+	const struct view view = { out, model, symbols, options->top };
 	print_title(&view);
 	print_trust(&view);
 	print_totals(&view);
@@ -384,4 +373,5 @@ void write_text(FILE *out, const struct model *model, struct symbols *symbols, s
 	print_places(&view);
 	print_pairs(&view);
 	print_histogram(&view);
+	return true;
 }

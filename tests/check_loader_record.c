@@ -38,7 +38,7 @@ static void free_record(void)
 	free(made.bytes);
 }
 
-/* Reads the record and writes both reports of it, whatever it holds. */
+/* Reads the record and writes every kind of report of it, whatever it holds. */
 static bool survives(size_t size)
 {
 	struct record *record = synthetic_read(&made, size, why);
@@ -47,18 +47,20 @@ static bool survives(size_t size)
 		ck_assert_ptr_null(strchr(why, '\n'));
 		return false;
 	}
-	const struct model_options options = { .wait_status = -1 };
-	struct model *model = model_build(record, &options);
-	struct symbols *symbols = symbols_open(record);
-	char *text = NULL;
-	size_t length = 0;
+	const struct model_source source = { .record = record, .wait_status = -1 };
+	const struct write_options options = { .top = WRITE_DEFAULT_TOP };
+	struct model *model = model_build(&source, 1);
 	ck_assert_ptr_nonnull(model);
+	struct symbols *symbols = symbols_open(model->mapped);
 	ck_assert_ptr_nonnull(symbols);
-	FILE *out = open_memstream(&text, &length);
-	write_text(out, model, symbols, WRITE_DEFAULT_TOP);
-	ck_assert(write_json(out, model, symbols));
-	fclose(out);
-	free(text);
+	for (size_t i = 0; i < write_format_count; i++) {
+		char *text = NULL;
+		size_t length = 0;
+		FILE *out = open_memstream(&text, &length);
+		ck_assert(write_formats[i].write(out, model, symbols, &options));
+		fclose(out);
+		free(text);
+	}
 	symbols_close(symbols);
 	model_free(model);
 	record_free(record);

@@ -33,12 +33,11 @@ static void stop(void)
 static void build(void)
 {
 	char why[WHY_SIZE];
-	const struct model_options options = { .wait_status = -1 };
 	record = synthetic_read(&made, made.size, why);
 	ck_assert_msg(record != NULL, "%s", why);
-	model = model_build(record, &options);
-	symbols = symbols_open(record);
+	model = model_build(&(struct model_source){ .record = record, .wait_status = -1 }, 1);
 	ck_assert_ptr_nonnull(model);
+	symbols = symbols_open(model->mapped);
 	ck_assert_ptr_nonnull(symbols);
 }
 
@@ -47,7 +46,8 @@ static char *text_report(size_t top)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	write_text(out, model, symbols, top);
+	const struct write_options options = { .top = top };
+	ck_assert(write_text(out, model, symbols, &options));
 	fclose(out);
 	return text;
 }
@@ -57,7 +57,8 @@ static json_t *json_report(void)
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	ck_assert(write_json(out, model, symbols));
+	const struct write_options options = { .top = WRITE_DEFAULT_TOP };
+	ck_assert(write_json(out, model, symbols, &options));
 	fclose(out);
 	json_t *report = json_loads(text, 0, NULL);
 	ck_assert_msg(report != NULL, "no JSON: %s", text);
@@ -160,7 +161,7 @@ START_TEST(sites_and_blame_are_merged_over_locks)
 	ck_assert_uint_eq(model->histograms[FAMILY_mutex][10], 7);
 	ck_assert_uint_eq(model->site_count, 3);
 	ck_assert_uint_eq(model->place_count, 2);
-	ck_assert_uint_eq(model->places[0].address, 0x401000);
+	ck_assert_uint_eq(model->places[0].code.address, 0x401000);
 	ck_assert_uint_eq(model->places[0].locks, 2);
 	ck_assert_uint_eq(model->places[0].wait.waits, 4);
 	ck_assert_uint_eq(model->places[0].wait.wait_ns_total, 700);
@@ -169,9 +170,9 @@ START_TEST(sites_and_blame_are_merged_over_locks)
 	ck_assert_uint_eq(model->blame_count, 3);
 	ck_assert_uint_eq(model->pair_count, 2);
 	ck_assert_uint_eq(model->pairs[0].wait_ns_total, 700);
-	ck_assert_uint_eq(model->pairs[0].holder_address, 0x402000);
-	ck_assert_uint_eq(model->pairs[0].waiter_address, 0x401000);
-	ck_assert_uint_eq(model->pairs[1].holder_address, 0);
+	ck_assert_uint_eq(model->pairs[0].holder.address, 0x402000);
+	ck_assert_uint_eq(model->pairs[0].waiter.address, 0x401000);
+	ck_assert_uint_eq(model->pairs[1].holder.address, 0);
 }
 END_TEST
 

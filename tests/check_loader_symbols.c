@@ -17,6 +17,7 @@
 
 static struct synthetic made;
 static struct record *record;
+static struct mapped *mapped;
 static struct symbols *symbols;
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char self[RECORD_PATH_SIZE];
@@ -56,6 +57,7 @@ static void start(void)
 static void stop(void)
 {
 	symbols_close(symbols);
+	mapped_free(mapped);
 	record_free(record);
 	free(made.bytes);
 }
@@ -65,7 +67,10 @@ static void open_symbols(void)
 	char why[WHY_SIZE];
 	record = synthetic_read(&made, made.size, why);
 	ck_assert_msg(record != NULL, "%s", why);
-	symbols = symbols_open(record);
+	const struct record *records[] = { record };
+	mapped = mapped_new(records, 1);
+	ck_assert_ptr_nonnull(mapped);
+	symbols = symbols_open(mapped);
 	ck_assert_ptr_nonnull(symbols);
 }
 
@@ -90,7 +95,7 @@ START_TEST(call_has_function_and_line)
 	uint64_t address = known_function();
 	struct place place;
 	open_symbols();
-	symbols_find_call(symbols, own, address, &place);
+	symbols_find_call(symbols, (struct code){ own, address }, &place);
 	ck_assert_str_eq(place.name, "known_function");
 	ck_assert_str_eq(place.module, self);
 	ck_assert_ptr_nonnull(strstr(place.file, "check_loader_symbols.c"));
@@ -114,7 +119,7 @@ START_TEST(wrapper_in_a_header_is_skipped)
 	uint64_t address = wrapping_function();
 	struct place place;
 	open_symbols();
-	symbols_find_call(symbols, own, address, &place);
+	symbols_find_call(symbols, (struct code){ own, address }, &place);
 	ck_assert_str_eq(place.name, "wrapping_function");
 	ck_assert_ptr_nonnull(strstr(place.file, "check_loader_symbols.c"));
 	ck_assert_uint_eq(place.line, known_line);
@@ -127,13 +132,13 @@ START_TEST(variable_has_a_name)
 	struct place place;
 	int on_stack;
 	open_symbols();
-	ck_assert(symbols_find_data(symbols, (uint64_t)(uintptr_t)&known_mutex, &place));
+	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex, &place));
 	ck_assert_str_eq(place.name, "known_mutex");
 	ck_assert_uint_eq(place.name_offset, 0);
 	ck_assert_str_eq(place.module, self);
-	ck_assert(symbols_find_data(symbols, (uint64_t)(uintptr_t)&known_mutex + 8, &place));
+	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex + 8, &place));
 	ck_assert_uint_eq(place.name_offset, 8);
-	ck_assert(!symbols_find_data(symbols, (uint64_t)(uintptr_t)&on_stack, &place));
+	ck_assert(!symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&on_stack, &place));
 	ck_assert_str_eq(place.module, "");
 	ck_assert_uint_lt(own, record->entries[REGION_MODULES]);
 }
@@ -147,7 +152,7 @@ START_TEST(changed_file_is_named_and_not_used)
 	module->inode++;
 	open_symbols();
 	uint64_t address = known_function();
-	symbols_find_call(symbols, own, address, &place);
+	symbols_find_call(symbols, (struct code){ own, address }, &place);
 	ck_assert_str_eq(place.name, "");
 	ck_assert_uint_eq(place.line, 0);
 	ck_assert_uint_eq(place.module_offset, address - module->start + module->file_offset);
@@ -170,13 +175,13 @@ START_TEST(what_is_no_program_file_gives_offsets)
 	open_symbols();
 	for (uint32_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
 		struct place place;
-		symbols_find_call(symbols, i, 0x10010, &place);
+		symbols_find_call(symbols, (struct code){ i, 0x10010 }, &place);
 		ck_assert_str_eq(place.module, paths[i]);
 		ck_assert_uint_eq(place.module_offset, 0x410);
 		ck_assert_str_eq(place.name, "");
 	}
 	struct place place;
-	symbols_find_call(symbols, MODEL_NONE, 0x10010, &place);
+	symbols_find_call(symbols, (struct code){ MODEL_NONE, 0x10010 }, &place);
 	ck_assert_str_eq(place.module, "");
 	ck_assert_uint_eq(place.address, 0x10010);
 }
@@ -210,12 +215,14 @@ START_TEST(damaged_program_files_never_crash)
 		ck_assert_int_eq(pwrite(to, flipped, length, 0), (ssize_t)length);
 		struct place place;
 		open_symbols();
-		symbols_find_call(symbols, 0, 0x10100, &place);
-		symbols_find_data(symbols, 0x10200, &place);
+		symbols_find_call(symbols, (struct code){ 0, 0x10100 }, &place);
+		symbols_find_data(symbols, 0, 0x10200, &place);
 		symbols_close(symbols);
+		mapped_free(mapped);
 		record_free(record);
 	}
 	symbols = NULL;
+	mapped = NULL;
 	record = NULL;
 	unlink(path);
 }
