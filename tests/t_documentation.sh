@@ -1,0 +1,202 @@
+#!/bin/sh
+# The man pages and the completion say what the command says of itself, no less and no more: every
+# option, variable, value and counter, and every key of a JSON report. Pages are free of mistakes.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+need jq
+pages=loader/man
+
+# The command for those who look for it in PATH.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$EMULATOR" "$BUILD/abshim" >"$scratch/bin/abshim"
+chmod +x "$scratch/bin/abshim"
+
+# entries PAGE HEADING: the lines that name something in the sections whose heading has the text,
+# without their macros.
+entries() {
+	HEADING=$2 awk '
+		/^\.S[HS] / { inside = index($0, ENVIRON["HEADING"]) > 0 }
+		inside && tagged { print }
+		{ tagged = $0 == ".TP" }' "$pages/$1" | plain_text
+}
+
+# Takes macros, quotes and changes of font out of lines.
+plain_text() {
+	sed 's/^\.[BIR]* //; s/\\f.//g; s/\\-/-/g; s/"//g; s/\\&//g'
+}
+
+options_in() {
+	grep -oE -- '(^|[^A-Za-z0-9-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z].*' | sort -u
+}
+
+# compare WHAT: the lines of the two files, sorted, are the same; says which are not.
+compare() {
+	sort -u "$scratch/said" -o "$scratch/said"
+	sort -u "$scratch/documented" -o "$scratch/documented"
+	comm -23 "$scratch/said" "$scratch/documented" | sed "s|^|$1 lacks |"
+	comm -13 "$scratch/said" "$scratch/documented" | sed "s|^|$1 knows alone |"
+}
+
+subcommands() {
+	abshim --help | sed -n 's/^  abshim \([a-z][a-z-]*\).*/\1/p'
+}
+
+synopsis() {
+	sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' "$pages/abshim.1" |
+		sed -n "/^\.B abshim $1/,/^\.[SP]/p" | plain_text
+}
+
+check_options() {
+	for subcommand in $(subcommands); do
+		{ abshim "$subcommand" --help && echo " --help"; } | options_in >"$scratch/said"
+		entries abshim.1 "abshim $subcommand" | options_in >"$scratch/documented"
+		compare "abshim.1 on $subcommand"
+		{ synopsis "$subcommand" && echo " --help"; } | options_in >"$scratch/documented"
+		compare "abshim.1's synopsis of $subcommand"
+		completed_options "$subcommand" >"$scratch/documented"
+		compare "the completion of $subcommand"
+	done
+}
+
+# check_alternatives: what an option's argument may be is named in the page.
+check_alternatives() {
+	for subcommand in $(subcommands); do
+		abshim "$subcommand" --help | grep -oE -- '--[a-z-]+ [a-z]+(\|[a-z]+)+' | sort -u |
+			while read -r option alternatives; do
+				body abshim.1 "$option" >"$scratch/body"
+				for word in $(echo "$alternatives" | tr '|' ' '); do
+					grep -qw -- "$word" "$scratch/body" || echo "abshim.1 lacks $word on $option"
+				done
+			done
+	done
+}
+
+completed_options() {
+	command -v bash >/dev/null || { cat "$scratch/said" && return; }
+	PATH=$scratch/bin:$PATH bash --norc -c '
+		. loader/completion/abshim.bash
+		COMP_LINE="abshim $1 -" COMP_WORDS=(abshim "$1" -) COMP_CWORD=2
+		COMP_POINT=${#COMP_LINE}
+		_abshim
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$1"
+}
+
+# body PAGE NAME: the text of the entry that begins with the name.
+body() {
+	plain_text <"$pages/$1" | awk -v name="$2" '
+		/^\.S[HS] / || /^\.TP/ { inside = 0 }
+		tagged { inside = index($0, name) == 1 }
+		inside { print }
+		{ tagged = $0 == ".TP" }'
+}
+
+# The words of each variable: alternatives, the strategies of its kind of lock, the hints.
+variable_words() {
+	jq -r '.strategies as $strategies | .variables[] | .name as $name | .key as $key |
+		(if .values == "NAME[:N]" then
+			[$strategies[] | select(."for" | split(", ") | index($key)) | .name]
+		elif .values == "HINT" then
+			(.help | sub(".*: "; "") | gsub(" \\([^)]*\\)"; "") | split(", "))
+		else
+			(.values | split("|"))
+		end)[] | "\($name) \(.)"' "$scratch/list"
+}
+
+check_variables() {
+	jq -r '.variables[].name' "$scratch/list" >"$scratch/said"
+	entries libabshim.7 ENVIRONMENT | sed 's/=.*//' >"$scratch/documented"
+	compare "libabshim.7"
+	variable_words | while read -r name word; do
+		body libabshim.7 "$name=" | grep -qwF -- "$word" || echo "libabshim.7 lacks $word on $name"
+	done
+}
+
+check_counters() {
+	for family in $(jq -r '.counters | keys[]' "$scratch/list"); do
+		jq -r ".counters.${family}[].name" "$scratch/list" >"$scratch/said"
+		entries libabshim.7 "($family)" >"$scratch/documented"
+		compare "libabshim.7 on $family"
+	done
+}
+
+# Prints a path for each key that the page documents, FAMILY and the like as they stand.
+documented_paths() {
+	plain_text <"$pages/abshim-json.5" | awk '
+		/^\.S[HS] / {
+			sub(/^\.S[HS] /, "")
+			count = $0 == "Top level" || /\[\]$|^[a-z]+(\.|$)|\]\./ ? split($0, objects, ", ") : 0
+		}
+		tagged {
+			keys = split($0, key, " *, *")
+			for (i = 1; i <= count; i++)
+				for (j = 1; j <= keys; j++)
+					print (objects[i] == "Top level" ? "" : objects[i] ".") key[j]
+		}
+		{ tagged = $0 == ".TP" }'
+}
+
+# Prints a path for each key of the report read last.
+report_paths() {
+	jq -r '[paths | select(last | type == "string") |
+		map(if type == "number" then "[]" else tostring end) | join(".") | gsub("\\.\\[\\]"; "[]")] |
+		unique[]' "$scratch/report.json" | sed -f "$scratch/families"
+}
+
+# What turns the names of families, their counters and of variables into the page's words for them.
+write_families() {
+	jq -r '.counters | to_entries[] | .key as $family | .value[] |
+		"s/^\\(totals\\|threads\\[\\]\\)\\.\($family)\\.\(.name)$/\\1.FAMILY.COUNTER/"' "$scratch/list"
+	jq -r '.counters | keys[] |
+		"s/^\\(totals\\|threads\\[\\]\\)\\.\(.)\\>/\\1.FAMILY/"' "$scratch/list"
+	echo 's/^settings\.environment\..*/settings.environment.VARIABLE/'
+}
+
+check_json() {
+	documented_paths >"$scratch/documented"
+	cp "$scratch/paths" "$scratch/said"
+	compare abshim-json.5
+}
+
+# Reports that between them have every key.
+collect_paths() {
+	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/selectkey" \
+		>"$scratch/out" 2>&1 || fail "selectkey: exit status $?" "$scratch/out"
+	find_record selectkey
+	report_paths >"$scratch/paths"
+}
+
+check_all() {
+	check_options
+	check_alternatives
+	check_variables
+	check_counters
+	check_json
+}
+
+# misses PAGE LINE: a page without the entry whose first line is like that is found out.
+misses() {
+	mkdir -p "$scratch/pages"
+	cp loader/man/* "$scratch/pages"
+	sed "/$2/d" "loader/man/$1" >"$scratch/pages/$1"
+	cmp -s "loader/man/$1" "$scratch/pages/$1" && fail "no line like $2 in $1"
+	pages=$scratch/pages
+	[ -n "$(check_all)" ] || fail "$1 without $2 is not found out"
+	pages=loader/man
+}
+
+for page in loader/man/*; do
+	! command -v mandoc >/dev/null || expect "mandoc -T lint" "" "$(mandoc -T lint "$page")"
+	! command -v man >/dev/null || expect "man --warnings" "" "$(man --warnings -l "$page" 2>&1 >/dev/null)"
+done
+abshim list --json >"$scratch/list" || fail "abshim list --json"
+write_families >"$scratch/families"
+collect_paths
+found=$(check_all)
+[ -z "$found" ] || fail "$found"
+misses abshim.1 '^\.BI \\-\\-top'
+misses libabshim.7 '^\.BI ABSHIM_DIR'
+misses libabshim.7 '^\.B spun_vain'
+misses libabshim.7 '^\.BR queue'
+misses abshim-json.5 '^\.BR waits'
+misses abshim-json.5 '^\.B holder'
