@@ -7,6 +7,13 @@ cd "$(dirname "$0")/.." || exit 1
 need make jq dpkg-deb dpkg-shlibdeps readelf
 project=$PWD
 
+# make_deb: from what has been built; sets $package.
+make_deb() {
+	make -s -o all deb ARCH="$ARCH" BUILD="$BUILD" >"$scratch/make" 2>&1 ||
+		fail "make deb" "$scratch/make"
+	package=$(tail -n 1 "$scratch/make")
+}
+
 # field NAME: of the package's control file.
 field() {
 	dpkg-deb --field "$package" "$1"
@@ -122,8 +129,11 @@ remove_it() {
 	return 0
 }
 
-make -s -o all deb ARCH="$ARCH" BUILD="$BUILD" >"$scratch/make" 2>&1 || fail "make deb" "$scratch/make"
-package=$(tail -n 1 "$scratch/make")
+export SOURCE_DATE_EPOCH=1750000000
+make_deb
+cp "$package" "$scratch/first"
+make_deb
+cmp -s "$scratch/first" "$package" || fail "the package is another one when it is made again"
 check_control
 check_contents
 check_policy

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Completes abshim's arguments in bash, from what the command says of itself: subcommands, options
 # and their arguments from --help, keys and values of -s from `abshim list --json`.
 
