@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 {
 	size_t count = argc == 2 ? strtoul(argv[1], NULL, 10) : 0, gave_up = 0;
 	pthread_mutex_t *mutexes = malloc(count * sizeof(*mutexes));
-	static const struct timespec long_ago = { 1, 0 };
+	static const struct timespec long_ago = { -1, 0 };
 	if (count == 0 || mutexes == NULL) {
 		fprintf(stderr,
 		        "many_locks: wants a number of mutexes for which there is memory\n");
