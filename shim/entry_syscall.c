@@ -1,6 +1,6 @@
 /*
  * prctl() and syscall(), which pass through untouched but for the few calls that concern us: a
- * seccomp filter, a new name of the thread, an end, an exec or a fork by number.
+ * futex, a seccomp filter, a new name of the thread, an end, an exec or a fork by number.
  *
  * Both take their arguments by "..." in libc and hand on as many as there are registers for. Ours
  * are declared with all of them.
@@ -16,6 +16,7 @@
 #include "export.h"
 #include "probes/record_map.h"
 #include "probes/threads.h"
+#include "raw_futex.h"
 #include "real.h"
 #include "start.h"
 
@@ -81,7 +82,7 @@ EXPORT __attribute__((naked)) void entry_syscall(void) __asm__("syscall");
 void entry_syscall(void)
 {
 	__asm__("cmp %[futex], %%edi\n\t" /* by far the most frequent */
-	        "je 0f\n\t"
+	        "je 4f\n\t"
 	        "cmp %[execve], %%edi\n\t"
 	        "je 1f\n\t"
 	        "cmp %[execveat], %%edi\n\t"
@@ -118,7 +119,14 @@ void entry_syscall(void)
 	        "pop %%rdx\n\t"
 	        "pop %%rsi\n\t"
 	        "pop %%rdi\n\t"
-	        "jmp 0b"
+	        "jmp 0b\n"
+	        "4:\tmov (%%rsp), %%rdi\n\t" /* the call site, in place of the number */
+	        "push 8(%%rsp)\n\t"          /* a copy of the sixth argument */
+	        ".cfi_adjust_cfa_offset 8\n\t"
+	        "call raw_futex\n\t"
+	        "add $8, %%rsp\n\t"
+	        ".cfi_adjust_cfa_offset -8\n\t"
+	        "ret"
 	        :
 	        : [futex] "i"(SYS_futex), [execve] "i"(SYS_execve), [execveat] "i"(SYS_execveat),
 	        [seccomp] "i"(SYS_seccomp), [prctl] "i"(SYS_prctl),
@@ -131,9 +139,10 @@ EXPORT syscall_function entry_syscall __asm__("syscall");
 /* All arguments lie in registers, so this ends in a jump. */
 long entry_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (__builtin_expect(number != SYS_futex, 0) &&
-	        (number == SYS_seccomp || number == SYS_prctl || number == SYS_exit_group ||
-	                executes(number) || forks(number, a)))
+	if (number == SYS_futex)
+		return raw_futex(CALL_SITE, a, b, c, d, e, f);
+	if (number == SYS_seccomp || number == SYS_prctl || number == SYS_exit_group ||
+	        executes(number) || forks(number, a))
 		return watched(number, a, b, c, d, e);
 	return ((syscall_function *)REAL(syscall))(number, a, b, c, d, e, f);
 }

@@ -1,0 +1,30 @@
+#!/bin/sh
+# C11's mutexes, condition variables and threads behave the same under every strategy, and are
+# counted like those of pthread: exactly, and with the waits at the program's own call sites.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+need jq
+
+plain "$BUILD/workloads/c11" >"$scratch/plain" || fail "the workload itself" "$scratch/plain"
+counts=$(sed -n 's/^acquired //p' "$scratch/plain" | tr -d 'a-z_' | tr -s ' ')
+for strategy in $(strategies); do
+	about=$strategy
+	forget_records
+	shimmed ABSHIM_MUTEX="$strategy" ABSHIM_REPORT=none "$BUILD/workloads/c11" \
+		>"$scratch/shim" 2>&1 || fail "$about: exit status $?" "$scratch/shim"
+	expect_same "$about: output" "$scratch/plain" "$scratch/shim"
+	find_record c11
+	expect_figure '[.totals.mutex.acquired, .totals.mutex.try_failed, .totals.mutex.timed_out,
+		.totals.cond.signals, .totals.cond.broadcasts, .process.threads_created] | join(" ")' \
+		"$counts"
+	expect_figure '.totals.mutex.passed_through' 0
+	expect_figure '.totals.cond.waits > 0' true
+	# The thread that finds the mutex taken waits in one place.
+	expect_figure 'any(.sites[]; .function == "find_taken" and (.module | endswith("/c11")))' true
+done
+
+# libc's own functions, where the library keeps out.
+shimmed ABSHIM_STATS=off ABSHIM_REPORT=none "$BUILD/workloads/c11" >"$scratch/shim" 2>&1 ||
+	fail "ABSHIM_STATS=off: exit status $?" "$scratch/shim"
+expect_same "ABSHIM_STATS=off: output" "$scratch/plain" "$scratch/shim"
