@@ -29,7 +29,7 @@ check_control() {
 	expect "recommended" libunwind8 "$(field Recommends)"
 	for soname in $(needed_libraries); do
 		provider=$(dpkg -S "*lib/$(uname -m)-linux-gnu/$soname" | head -n 1 | cut -d : -f 1)
-		field Depends | tr ',' '\n' | grep -q "^ *$provider " ||
+		field Depends | tr ',' '\n' | grep -q "^ *$provider\( \|$\)" ||
 			fail "$soname is in $provider, which is not in Depends: $(field Depends)"
 	done
 }
