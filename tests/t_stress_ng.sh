@@ -17,7 +17,7 @@ operations_of() {
 stress() {
 	worker=$1 least=$2
 	shift 2
-	set -- "$program" "$worker" 1 "$worker-ops" "$least" "$@" --metrics-brief --timeout 30
+	set -- "$program" "$worker" 1 "$worker-ops" "$least" "$@" --metrics-brief --timeout 30 --temp-path "$scratch"
 	forget_records
 	plain "$@" >"$scratch/plain" 2>&1 ||
 		fail "$worker: exit status $? without the library" "$scratch/plain"
