@@ -75,6 +75,15 @@ static int complain(const struct report_options *options, const char *path, int 
 	return EXIT_OWN_FAILURE;
 }
 
+/* Says so when the format is not fit for where it would go. */
+static bool is_refused(const struct write_format *format, int fd)
+{
+	if (!format->binary || !isatty(fd))
+		return false;
+	message("report: --%s is not for a terminal: give --to FILE, or a pipe", format->name);
+	return true;
+}
+
 static int write_to_path(const struct report_options *options, const struct record *record,
         const char *text, size_t size, int patience_ms)
 {
@@ -83,6 +92,10 @@ static int write_to_path(const struct report_options *options, const struct reco
 	int error = output_open(path, &file);
 	if (error != 0)
 		return complain(options, path, error);
+	if (is_refused(choose_format(options), file.fd)) {
+		output_close(&file);
+		return EXIT_OWN_FAILURE;
+	}
 	error = output_write(file.fd, text, size, patience_ms);
 	char *real_path = file.path;
 	file.path = NULL;
@@ -106,6 +119,8 @@ int report_write(
 	size_t size = 0;
 	char *text = NULL;
 	const struct record *record = sources->record;
+	if (options->to == NULL && is_refused(choose_format(options), options->fd))
+		return EXIT_OWN_FAILURE;
 	struct model *model = model_build(sources, count);
 	bool quiet = model != NULL && model->counted_nothing && options->at_exit;
 	if (model != NULL && !quiet)
@@ -153,27 +168,45 @@ static bool parse_top(const char *text, size_t *top)
 }
 
 static const char usage[] =
-        "Usage: abshim report [--json] [--top N] FILE|PID|-\n"
+        "Usage: abshim report [--json|--folded|--pprof] [--holder] [--top N] FILE|PID|-\n"
         "\n"
         "Prints who waited for which mutex, where, and for whom. FILE is a record that\n"
         "libabshim.so left behind (DIR/NAME.PID.N.abshim), also after kill -9; PID a running\n"
         "process (./123 is a file of that name); - reads a record from standard input.\n"
         "\n"
         "  --json    everything, as one JSON object\n"
+        "  --folded  time waited by stack, a line each, for flame graphs\n"
+        "  --pprof   time waited by stack, for go tool pprof and speedscope (binary)\n"
+        "  --holder  with --folded and --pprof: by the stacks that held the lock meanwhile\n"
         "  --top N   rows of each table (default 10)\n"
         "  --to FILE write to FILE, as JSON when its name ends in .json; an existing file\n"
         "            is kept, and the new one gets a number\n"
         "\n"
         "Exit status: 0, 2 when there is no record to be read, 125 for anything else.\n";
 
+/* False, with one line on stderr, when another format was asked for before. */
+static bool take_format(struct report_options *options, const struct write_format *format)
+{
+	if (options->format != NULL && options->format != format) {
+		message("report: --%s and --%s: give one format; see abshim report --help",
+		        options->format->name, format->name);
+		return false;
+	}
+	options->format = format;
+	return true;
+}
+
 /* Fills in options and operand. Returns -1 to go on, else the exit status. */
 static int parse_arguments(
         int argc, char **argv, struct report_options *options, const char **operand)
 {
-	enum { AT_EXIT = 1000, TOP, TO, HELP, FORMAT };
+	enum { AT_EXIT = 1000, TOP, TO, HELP, HOLDER, FORMAT };
 	static const struct option long_options[] = {
 		{ "at-exit", no_argument, NULL, AT_EXIT },
 		{ "json", no_argument, NULL, FORMAT + 1 },
+		{ "folded", no_argument, NULL, FORMAT + 2 },
+		{ "pprof", no_argument, NULL, FORMAT + 3 },
+		{ "holder", no_argument, NULL, HOLDER },
 		{ "top", required_argument, NULL, TOP },
 		{ "to", required_argument, NULL, TO },
 		{ "help", no_argument, NULL, HELP },
@@ -186,7 +219,10 @@ static int parse_arguments(
 			options->at_exit = true;
 			options->fd = STDERR_FILENO;
 		} else if (option >= FORMAT) {
-			options->format = &write_formats[option - FORMAT];
+			if (!take_format(options, &write_formats[option - FORMAT]))
+				return EXIT_OWN_FAILURE;
+		} else if (option == HOLDER) {
+			options->write.by_holder = true;
 		} else if (option == TO) {
 			options->to = optarg;
 		} else if (option == TOP && !parse_top(optarg, &options->write.top)) {

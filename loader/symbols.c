@@ -320,68 +320,132 @@ static unsigned find_nesting(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die pa
 	return depth;
 }
 
-/*
- * Walks outwards from the innermost inlined function to the first one whose text is not in a
- * header: wrappers such as std::mutex::lock() are not what a reader looks for.
- */
-static struct frame skip_wrappers(
-        Dwarf_Die *unit, Dwarf_Addr address, struct frame frame, struct place *place)
-{
-	Dwarf_Die path[MAX_NESTING], split;
-	uint8_t type;
-	/* With -gsplit-dwarf the functions are in a file of their own. */
-	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-	        type == DW_UT_skeleton && split.addr != NULL)
-		unit = &split;
-	for (unsigned depth = find_nesting(unit, address, path, 0, 0); depth > 0; depth--) {
-		Dwarf_Die *inlined = &path[depth - 1];
-		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
-			continue;
-		if (!symbol_is_header(frame.file)) {
-			name_inlined(inlined, place);
-			break;
-		}
-		struct frame outer = caller_of_inlined(unit, inlined);
-		if (outer.file == NULL)
-			break;
-		frame = outer;
-	}
-	return frame;
-}
+/* What is known about an address: its line, and what is nested around it, outermost first. */
+struct nest {
+	Dwarf_Die unit;
+	Dwarf_Die path[MAX_NESTING];
+	unsigned depth;
+	struct frame frame;
+};
 
-static void find_line(struct module *module, uint64_t address, struct place *place)
+static bool find_nest(struct module *module, uint64_t address, struct nest *nest)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = find_unit(module, address, &bias);
 	if (unit == NULL)
-		return;
-	struct frame frame = { NULL, 0 };
+		return false;
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address - bias);
-	if (line == NULL || dwarf_lineno(line, &frame.line) != 0)
-		return;
-	frame.file = dwarf_linesrc(line, NULL, NULL);
-	if (frame.file == NULL)
-		return;
-	frame = skip_wrappers(unit, address - bias, frame, place);
-	strncpy(place->file, frame.file, sizeof(place->file) - 1);
-	place->line = (unsigned)frame.line;
+	if (line == NULL || dwarf_lineno(line, &nest->frame.line) != 0)
+		return false;
+	nest->frame.file = dwarf_linesrc(line, NULL, NULL);
+	if (nest->frame.file == NULL)
+		return false;
+	/* With -gsplit-dwarf the functions are in a file of their own. */
+	Dwarf_Die split;
+	uint8_t type;
+	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+	        type == DW_UT_skeleton && split.addr != NULL)
+		unit = &split;
+	nest->unit = *unit;
+	nest->depth = find_nesting(&nest->unit, address - bias, nest->path, 0, 0);
+	return true;
 }
 
-void symbols_find_call(struct symbols *symbols, struct code code, struct place *place)
+static void set_line(struct place *place, const struct frame *frame)
+{
+	strncpy(place->file, frame->file, sizeof(place->file) - 1);
+	place->line = (unsigned)frame->line;
+}
+
+/*
+ * Sets the line of a place, walking outwards from the innermost inlined function to the first one
+ * whose text is not in a header: wrappers such as std::mutex::lock() are not what a reader looks
+ * for.
+ */
+static void find_line(struct module *module, uint64_t address, struct place *place)
+{
+	struct nest nest;
+	if (!find_nest(module, address, &nest))
+		return;
+	for (unsigned depth = nest.depth; depth > 0; depth--) {
+		Dwarf_Die *inlined = &nest.path[depth - 1];
+		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
+			continue;
+		if (!symbol_is_header(nest.frame.file)) {
+			name_inlined(inlined, place);
+			break;
+		}
+		struct frame outer = caller_of_inlined(&nest.unit, inlined);
+		if (outer.file == NULL)
+			break;
+		nest.frame = outer;
+	}
+	set_line(place, &nest.frame);
+}
+
+/* Sets places[0], which knows its function, to the innermost function inlined there, and so on to
+ * that function. Returns their number. */
+static unsigned find_inlined(
+        struct module *module, uint64_t address, struct place places[SYMBOL_MAX_INLINED])
+{
+	struct nest nest;
+	unsigned count = 0;
+	if (!find_nest(module, address, &nest))
+		return 1;
+	for (unsigned depth = nest.depth; depth > 0; depth--) {
+		Dwarf_Die *inlined = &nest.path[depth - 1];
+		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
+			continue;
+		struct frame outer = caller_of_inlined(&nest.unit, inlined);
+		if (outer.file == NULL || count + 1 == SYMBOL_MAX_INLINED)
+			break;
+		places[count + 1] = places[count];
+		name_inlined(inlined, &places[count]);
+		set_line(&places[count++], &nest.frame);
+		nest.frame = outer;
+	}
+	set_line(&places[count], &nest.frame);
+	return count + 1;
+}
+
+/* Fills in what needs no lines. NULL when the file cannot be asked. */
+static struct module *find_function(struct symbols *symbols, struct code code, struct place *place)
 {
 	memset(place, 0, sizeof(*place));
 	place->address = code.address;
 	if (code.file >= symbols->module_count)
-		return;
+		return NULL;
 	struct module *module = &symbols->modules[code.file];
 	memcpy(place->module, module->mapped->map.path, sizeof(place->module));
 	place->module_offset = mapped_offset(symbols->mapped, code);
 	if (!open_module(module))
-		return;
+		return NULL;
 	place->module_offset = code.address - module->bias;
 	/* The address is that of the instruction after the call, which may belong to other code. */
 	name_place(module, code.address - 1, false, place);
-	find_line(module, code.address - 1, place);
+	return module;
+}
+
+void symbols_find_call(struct symbols *symbols, struct code code, struct place *place)
+{
+	struct module *module = find_function(symbols, code, place);
+	if (module != NULL)
+		find_line(module, code.address - 1, place);
+}
+
+unsigned symbols_find_frames(
+        struct symbols *symbols, struct code code, struct place places[SYMBOL_MAX_INLINED])
+{
+	struct module *module = find_function(symbols, code, &places[0]);
+	return module != NULL ? find_inlined(module, code.address - 1, places) : 1;
+}
+
+size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned char **id)
+{
+	GElf_Addr address;
+	struct module *module = &symbols->modules[file];
+	int size = open_module(module) ? dwfl_module_build_id(module->file, id, &address) : 0;
+	return size > 0 ? (size_t)size : 0;
 }
 
 bool symbols_find_data(

@@ -10,7 +10,8 @@
 
 #include "mapped.h"
 
-#define SYMBOL_NAME_SIZE 512
+#define SYMBOL_NAME_SIZE   512
+#define SYMBOL_MAX_INLINED 16 /* functions of one address: deeper ones are left out */
 
 /* Strings are empty, and numbers 0, where nothing is known. */
 struct place {
@@ -34,6 +35,14 @@ void symbols_close(struct symbols *symbols);
 
 /* Finds the call that returns to the code's address. */
 void symbols_find_call(struct symbols *symbols, struct code code, struct place *place);
+
+/* The same with every function that was inlined there: the innermost first, the one that holds
+ * their code last. Returns their number, at least 1. */
+unsigned symbols_find_frames(
+        struct symbols *symbols, struct code code, struct place places[SYMBOL_MAX_INLINED]);
+
+/* The build id of a row of the mapped files; returns its size, 0 when it is not known. */
+size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned char **id);
 
 /* Finds the variable at an address of a process; false when it lies in no file's data (heap,
  * stack).

@@ -13,7 +13,8 @@
 
 /* How the reader wants it; a writer takes what applies to it. */
 struct write_options {
-	size_t top; /* rows of each table, for people */
+	size_t top;     /* rows of each table, for people */
+	bool by_holder; /* stacks of those that held the lock, not of those that waited */
 };
 
 /* A writer writes a whole report to out. False: no memory. */
@@ -24,6 +25,7 @@ struct write_format {
 	const char *name;   /* of the option --NAME that asks for it */
 	const char *suffix; /* of a file's name that asks for it; NULL: none does */
 	write_function *write;
+	bool binary; /* nothing for a terminal */
 };
 
 /* The formats of a report, in write_formats.c. The first one is the default. */
@@ -38,5 +40,11 @@ write_function write_text;
 
 /* For programs: everything, exact, one JSON object and a newline. */
 write_function write_json;
+
+/* For flame graphs: a line for each chain of calls, and its nanoseconds. */
+write_function write_folded;
+
+/* For `go tool pprof` and speedscope: a compressed profile. */
+write_function write_pprof;
 
 #endif
