@@ -142,7 +142,8 @@ check_policy
 [ -e build/sysroot-clean/.complete ] || skip "the package is whole, but build/sysroot-clean is missing"
 system=$scratch/system
 scripts/in-root / true 2>"$scratch/err" || skip "the package is whole, but $(cat "$scratch/err")"
-cp -a --reflink=auto build/sysroot-clean "$system" || fail "cp"
+mkdir "$system"
+cp -a --reflink=auto build/sysroot-clean/. "$system" || fail "cp"
 cp "$package" "$system/tmp/abshim.deb"
 cp "$BUILD/workloads/threads" "$system/tmp/"
 install_it
