@@ -15,6 +15,18 @@ static inline void counter_add(uint64_t *counter, uint64_t amount)
 	        counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + amount, __ATOMIC_RELAXED);
 }
 
+/* The same in two halves, for a path on which the load must not come after an atomic operation,
+ * which it would wait for. */
+static inline uint64_t counter_next(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED) + 1;
+}
+
+static inline void counter_set(uint64_t *counter, uint64_t next)
+{
+	__atomic_store_n(counter, next, __ATOMIC_RELAXED);
+}
+
 static inline void counter_max(uint64_t *counter, uint64_t value)
 {
 	if (value > __atomic_load_n(counter, __ATOMIC_RELAXED))

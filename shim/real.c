@@ -13,6 +13,11 @@
 
 struct real_functions real_functions;
 
+int real_absent(void)
+{
+	return 0;
+}
+
 static const char always_threaded;
 const char *real_single_threaded = &always_threaded;
 
@@ -40,6 +45,7 @@ static const struct wanted wanted[] = {
 #undef ENTRY
 	{ "pthread_key_create", (void **)&real_functions.pthread_key_create, false },
 	{ "pthread_setspecific", (void **)&real_functions.pthread_setspecific, false },
+	{ "pthread_testcancel", (void **)&real_functions.pthread_testcancel, false },
 	{ "on_exit", (void **)&real_functions.on_exit, false },
 	{ "__register_atfork", (void **)&real_functions.__register_atfork, false },
 	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false },

@@ -6,6 +6,7 @@
 #define SHIM_REAL_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <time.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ struct real_functions {
 #undef ENTRY
 	__typeof__(pthread_key_create) *pthread_key_create;
 	__typeof__(pthread_setspecific) *pthread_setspecific;
+	__typeof__(pthread_testcancel) *pthread_testcancel;
 	__typeof__(on_exit) *on_exit;
 	__typeof__(clock_gettime) *clock_gettime;
 	__typeof__(__register_atfork) *__register_atfork;
@@ -63,5 +65,14 @@ static inline void real_resolve_missing(void)
 #define REAL(name)                                                                                 \
 	(__builtin_expect(real_functions.name == NULL, 0) ? (real_resolve(), real_functions.name)  \
 	                                                  : real_functions.name)
+
+/* Answers 0, as libc's own stand-ins for mutex functions do where there can be no second thread. */
+int real_absent(void);
+
+/* The same for a name that libc before 2.34 has only once a program has loaded libpthread: a
+ * program without it may still find ours, where it looks for them by a weak reference. */
+#define REAL_THREADS(name)                                                                         \
+	(__builtin_expect(REAL(name) == NULL, 0) ? (__typeof__(name) *)(void (*)(void))real_absent \
+	                                         : real_functions.name)
 
 #endif

@@ -45,6 +45,15 @@ int wait_park(struct wait *wait);
 /* One sched_yield. */
 void wait_yield(struct wait *wait);
 
+/* Pauses between two polls that grow, up to a cap, and are jittered. */
+struct wait_backoff {
+	uint32_t pauses; /* of the next round at most; 0 at first */
+	uint32_t *seed;  /* the thread's random state, never 0 */
+};
+
+/* One round of pauses. */
+void wait_back_off(struct wait_backoff *backoff);
+
 static inline bool wait_try(struct wait *wait)
 {
 	int expected = WORD_FREE;

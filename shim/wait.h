@@ -6,17 +6,9 @@
 #define SHIM_WAIT_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <time.h>
 
+#include "limit.h"
 #include "probes/record.h"
-
-/* How a wait ends, when it does. */
-struct wait_limit {
-	clockid_t clock;
-	const struct timespec *deadline; /* NULL: never */
-	bool clocklock;                  /* the caller used pthread_mutex_clocklock */
-};
 
 /*
  * Waits for a plain mutex whose word was found taken. On success the mutex has its owner, its user

@@ -16,17 +16,23 @@ static uint32_t next_random(uint32_t *seed)
 	return *seed;
 }
 
+void wait_back_off(struct wait_backoff *backoff)
+{
+	uint32_t pauses = backoff->pauses != 0 ? backoff->pauses : PAUSES_FIRST;
+	/* Between half and all of this round's length. */
+	uint32_t length = pauses / 2 + next_random(backoff->seed) % (pauses / 2 + 1);
+	for (uint32_t i = 0; i < length; i++)
+		wait_pause();
+	backoff->pauses = pauses < PAUSES_CAP ? pauses * 2 : PAUSES_CAP;
+}
+
 int backoff_wait(struct wait *wait)
 {
-	uint32_t pauses = PAUSES_FIRST;
+	struct wait_backoff backoff = { 0, wait->seed };
 	for (uint32_t round = 0; wait->may_poll && round < wait->count; round++) {
-		/* Between half and all of this round's length. */
-		uint32_t length = pauses / 2 + next_random(wait->seed) % (pauses / 2 + 1);
-		for (uint32_t i = 0; i < length; i++)
-			wait_pause();
+		wait_back_off(&backoff);
 		if (wait_poll(wait))
 			return 0;
-		pauses = pauses < PAUSES_CAP ? pauses * 2 : PAUSES_CAP;
 	}
 	return wait_park(wait);
 }
