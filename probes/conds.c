@@ -12,8 +12,7 @@
 static struct record_cond *row(uint64_t address, uint32_t step)
 {
 	uint32_t home = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-	return record_entry(
-	        REGION_CONDS, (home + step) % record_header->regions[REGION_CONDS].capacity);
+	return record_entry(REGION_CONDS, (home + step) % record_places[REGION_CONDS].capacity);
 }
 
 static struct record_cond *find(uint64_t address)
@@ -55,8 +54,7 @@ static struct record_cond *claim(uint64_t address)
 
 struct record_cond *record_cond_enter(uint64_t address)
 {
-	const struct record_region *region = &record_header->regions[REGION_CONDS];
-	if (!record_reserve(REGION_CONDS, region->capacity - 1))
+	if (!record_reserve(REGION_CONDS, record_places[REGION_CONDS].capacity - 1))
 		return NULL;
 	struct record_cond *cond = find(address);
 	if (cond != NULL && join(cond, address))

@@ -30,8 +30,7 @@ static uint64_t number(const char **text, unsigned base)
 
 static bool known(const struct record_module *found)
 {
-	uint32_t used =
-	        __atomic_load_n(&record_header->regions[REGION_MODULES].used, __ATOMIC_RELAXED);
+	uint32_t used = record_used(REGION_MODULES);
 	for (uint32_t i = 0; i < used; i++) {
 		const struct record_module *module = record_entry(REGION_MODULES, i);
 		/* Pairs with the release in take_line: the rest is complete. */
@@ -104,8 +103,7 @@ void record_modules_refresh(void)
 
 static uint32_t module_at(uint64_t address)
 {
-	uint32_t used =
-	        __atomic_load_n(&record_header->regions[REGION_MODULES].used, __ATOMIC_RELAXED);
+	uint32_t used = record_used(REGION_MODULES);
 	/* From the newest: a file mapped where another was has replaced it. */
 	for (uint32_t i = used; i > 0; i--) {
 		const struct record_module *module = record_entry(REGION_MODULES, i - 1);

@@ -25,6 +25,7 @@
 #define NAME_TRIES     1000u
 
 struct record_header *record_header;
+struct record_place record_places[REGION_COUNT];
 
 /* Whether MADV_POPULATE_WRITE works here; without it the whole file is allocated at once. */
 static bool populate_works;
@@ -257,6 +258,8 @@ static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
 	uint64_t offset = round_up(sizeof(*header), ALIGNMENT);
 	for (int id = 0; id < REGION_COUNT; id++) {
 		struct record_region *region = &header->regions[id];
+		record_places[id] = (struct record_place){ (char *)header + offset,
+			layout[id].entry_size, layout[id].capacity };
 		region->offset = offset;
 		region->entry_size = layout[id].entry_size;
 		region->capacity = layout[id].capacity;
@@ -328,22 +331,25 @@ int record_create(const char *directory, const char *executable, bool must_file)
 
 bool record_reserve(enum record_region_id id, uint32_t entry)
 {
-	struct record_region *region = &record_header->regions[id];
-	uint64_t need = (uint64_t)(entry + 1) * region->entry_size;
-	uint64_t populated = __atomic_load_n(&region->populated, __ATOMIC_ACQUIRE);
+	const struct record_place *place = &record_places[id];
+	uint64_t *mark = &record_header->regions[id].populated;
+	uint64_t need = (uint64_t)(entry + 1) * place->entry_size;
+	uint64_t populated = __atomic_load_n(mark, __ATOMIC_ACQUIRE);
+	if (entry >= place->capacity)
+		return false;
 	if (need <= populated)
 		return true;
-	if (entry >= region->capacity || record_filtered())
+	if (record_filtered())
 		return false;
-	uint64_t bytes = (uint64_t)region->capacity * region->entry_size;
+	uint64_t bytes = (uint64_t)place->capacity * place->entry_size;
 	uint64_t goal = round_up(need, POPULATE_CHUNK);
 	if (goal > bytes)
 		goal = bytes;
-	if (!populate((char *)record_header + region->offset + populated, goal - populated))
+	if (!populate(place->start + populated, goal - populated))
 		return false;
 	/* Another thread may have populated further: the mark only grows. */
-	while (populated < goal && !__atomic_compare_exchange_n(&region->populated, &populated,
-	                                   goal, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+	while (populated < goal && !__atomic_compare_exchange_n(mark, &populated, goal, false,
+	                                   __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 		;
 	return true;
 }
@@ -353,7 +359,7 @@ uint32_t record_claim(enum record_region_id id)
 	struct record_region *region = &record_header->regions[id];
 	uint32_t used = __atomic_load_n(&region->used, __ATOMIC_RELAXED);
 	do {
-		if (used >= region->capacity || !record_reserve(id, used)) {
+		if (used >= record_places[id].capacity || !record_reserve(id, used)) {
 			__atomic_fetch_add(&region->lost, 1, __ATOMIC_RELAXED);
 			return RECORD_NONE;
 		}

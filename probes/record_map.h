@@ -14,10 +14,28 @@
  * for the life of the process, forked children included. */
 extern struct record_header *record_header __attribute__((visibility("hidden")));
 
+/* Where the regions lie. A copy of this process's own: what others write into the file leads to
+ * wrong figures, never out of it. */
+struct record_place {
+	char *start;
+	uint32_t entry_size, capacity;
+};
+
+extern struct record_place record_places[REGION_COUNT] __attribute__((visibility("hidden")));
+
+/* An entry beyond the region's end is its first one. */
 static inline void *record_entry(enum record_region_id id, uint32_t entry)
 {
-	const struct record_region *region = &record_header->regions[id];
-	return (char *)record_header + region->offset + (uint64_t)entry * region->entry_size;
+	const struct record_place *place = &record_places[id];
+	return place->start + (uint64_t)(entry < place->capacity ? entry : 0) * place->entry_size;
+}
+
+/* How many entries of a dense region have been claimed. */
+static inline uint32_t record_used(enum record_region_id id)
+{
+	/* Pairs with record_claim: pages up to there may be touched. */
+	uint32_t used = __atomic_load_n(&record_header->regions[id].used, __ATOMIC_ACQUIRE);
+	return used < record_places[id].capacity ? used : record_places[id].capacity;
 }
 
 /* Whether the process has put itself under a seccomp filter. From then on a system call of ours may

@@ -37,7 +37,7 @@ static uint32_t slot_tid(uint32_t slot)
 
 static uint32_t slots_used(void)
 {
-	return __atomic_load_n(&record_header->regions[REGION_THREADS].used, __ATOMIC_ACQUIRE);
+	return record_used(REGION_THREADS);
 }
 
 struct record_thread *record_thread_find(uint32_t tid)
@@ -145,8 +145,7 @@ struct record_thread *record_thread_claim(uint32_t tid)
  * further names. NULL when the table could not be touched at all. */
 static struct record_retired *retired_row(const char *name)
 {
-	struct record_region *region = &record_header->regions[REGION_RETIRED];
-	uint32_t used = __atomic_load_n(&region->used, __ATOMIC_ACQUIRE);
+	uint32_t used = record_used(REGION_RETIRED);
 	for (uint32_t row = 0; row < used; row++) {
 		struct record_retired *retired = record_entry(REGION_RETIRED, row);
 		/* Pairs with the release below: the name is complete. */
@@ -154,7 +153,8 @@ static struct record_retired *retired_row(const char *name)
 		        strncmp(retired->name, name, RECORD_NAME_SIZE) == 0)
 			return retired;
 	}
-	if (used + RETIRED_SPARE >= region->capacity && strcmp(name, RECORD_OTHER_NAMES) != 0) {
+	if (used + RETIRED_SPARE >= record_places[REGION_RETIRED].capacity &&
+	        strcmp(name, RECORD_OTHER_NAMES) != 0) {
 		__atomic_store_n(&record_header->retired_rest, 1, __ATOMIC_RELAXED);
 		return retired_row(RECORD_OTHER_NAMES);
 	}

@@ -111,7 +111,7 @@ static uint32_t insert(const struct table *table, const struct table_key *key, u
 
 static uint32_t find_or_insert(const struct table *table, const struct table_key *key, bool add)
 {
-	const struct record_region *index = &record_header->regions[table->index];
+	const struct record_place *index = &record_places[table->index];
 	uint32_t start = hash(key, table != &lock_table);
 	uint32_t *free_bucket, free_value;
 	bool full = false;

@@ -8,20 +8,15 @@
 #include "probes/counters.h"
 #include "probes/record_map.h"
 
-static uint32_t used(enum record_region_id id)
-{
-	return __atomic_load_n(&record_header->regions[id].used, __ATOMIC_ACQUIRE);
-}
-
 void totals_read(struct counters *totals)
 {
 	memset(totals, 0, sizeof(*totals));
 	/* Slots of ended threads are zero: their figures are in the rows of retired ones. */
-	for (uint32_t slot = 0; slot < used(REGION_THREADS); slot++) {
+	for (uint32_t slot = 0; slot < record_used(REGION_THREADS); slot++) {
 		const struct record_thread *thread = record_entry(REGION_THREADS, slot);
 		counters_merge(totals, &thread->counters);
 	}
-	for (uint32_t row = 0; row < used(REGION_RETIRED); row++) {
+	for (uint32_t row = 0; row < record_used(REGION_RETIRED); row++) {
 		const struct record_retired *retired = record_entry(REGION_RETIRED, row);
 		counters_merge(totals, &retired->counters);
 	}
