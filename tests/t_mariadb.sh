@@ -4,51 +4,11 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/lib.sh
-need jq sysbench mariadb mariadb-admin mariadb-install-db mysqlslap
-find_program mariadbd
+. tests/mariadb.sh
+need mysqlslap
 
 transactions=300 updates=4000 selects=8000
 [ -z "$EMULATOR" ] || transactions=60 updates=1000 selects=2000
-user=$(id -un)
-socket=$scratch/socket
-
-# serve MARIADBD DATA exec|plain|shimmed [NAME=VALUE...]. What is said about memory and files keeps an
-# emulated server within bounds.
-serve() {
-	mariadbd=$1 data=$2
-	shift 2
-	find_port
-	start "$@" "$mariadbd" --no-defaults --user="$user" --datadir="$data" --socket="$socket" \
-		--pid-file="$scratch/pid" --port="$port" --bind-address=127.0.0.1 --skip-log-bin \
-		--innodb-buffer-pool-size=32M --innodb-buffer-pool-size-max=64M \
-		--innodb-use-native-aio=0 --innodb-flush-log-at-trx-commit=0
-	await mariadb-admin --no-defaults -uroot -S "$socket" ping
-}
-
-sql() {
-	timeout "$seconds" mariadb --no-defaults -uroot -S "$socket" -N -e "$1" ||
-		fail "SQL: $1" "$server_log"
-}
-
-# bench SCRIPT ARGUMENTS...: prints how many queries were answered.
-bench() {
-	timeout "$seconds" sysbench "$@" --db-driver=mysql --mysql-socket="$socket" --rand-seed=7 \
-		--mysql-user=root --mysql-db=sbtest --tables=1 --table-size=2000 \
-		>"$scratch/bench" 2>&1 || fail "sysbench $1" "$scratch/bench" "$server_log"
-	sed -n 's/^ *\(read\|write\|other\|total\): */\1 /p' "$scratch/bench"
-}
-
-# Made once: every server gets a copy.
-prepare_data() {
-	mariadb-install-db --no-defaults --user="$user" --datadir="$scratch/first" --skip-test-db \
-		--auth-root-authentication-method=normal >"$scratch/install" 2>&1 ||
-		fail "mariadb-install-db" "$scratch/install"
-	serve "$(command -v mariadbd)" "$scratch/first" exec
-	sql "create database sbtest; create table sbtest.counter (id int primary key, n int)"
-	sql "insert into sbtest.counter values (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)"
-	bench oltp_read_write prepare
-	end_server TERM
-}
 
 # A load with one right outcome: one thread with known random numbers; then four that increment
 # the same rows; then four that read.
@@ -64,14 +24,6 @@ load() {
 	bench oltp_point_select --threads=4 --time=0 --events=$selects run
 }
 
-# serve_copy plain|shimmed [NAME=VALUE...]
-serve_copy() {
-	rm -rf "$scratch/data"
-	cp -r "$scratch/first" "$scratch/data"
-	forget_records
-	serve "$program" "$scratch/data" "$@"
-}
-
 # Every statement takes several mutexes.
 expect_counted() {
 	expect_figure ".totals.mutex.acquired > $((selects * 5))" true
@@ -80,7 +32,8 @@ expect_counted() {
 	expect_figure '.process.executable' "$(realpath "$program")"
 }
 
-prepare_data
+prepare_data "create table sbtest.counter (id int primary key, n int)" \
+	"insert into sbtest.counter values (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0)"
 serve_copy plain
 load >"$scratch/plain"
 end_server TERM
