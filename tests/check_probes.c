@@ -421,7 +421,7 @@ END_TEST
 
 START_TEST(living_threads_keep_their_slots)
 {
-	record_header->regions[REGION_THREADS].capacity = 1;
+	record_places[REGION_THREADS].capacity = 1;
 	ck_assert_ptr_null(record_thread_claim(NO_TID));
 	ck_assert_uint_eq(record_header->threads_lost, 1);
 	ck_assert_uint_eq(totals_read().threads_running, 1);

@@ -21,6 +21,7 @@
 #include "shim/thread.h"
 
 static struct record_header *own; /* of the test's process */
+static struct record_place own_places[REGION_COUNT];
 static char directory[128], path[RECORD_PATH_SIZE];
 
 /* Runs in the forked process of a test: what it calls is recorded no more, and the address of its
@@ -28,8 +29,9 @@ static char directory[128], path[RECORD_PATH_SIZE];
 static void keep_out(void)
 {
 	start_counting = false;
-	thread_self = NULL;
+	thread_forget();
 	own = record_header;
+	memcpy(own_places, record_places, sizeof(own_places));
 	record_header = NULL;
 	snprintf(directory, sizeof(directory), "%s/check.%d", getenv("ABSHIM_DIR"), getpid());
 	ck_assert_int_eq(mkdir(directory, 0700), 0);
@@ -38,6 +40,7 @@ static void keep_out(void)
 static void clean_up(void)
 {
 	record_header = own;
+	memcpy(record_places, own_places, sizeof(own_places));
 	umount2(directory, MNT_DETACH);
 	for (int i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/tool.%d.%d.abshim", directory, getpid(), i);
