@@ -84,7 +84,8 @@ enum record_flag {
 	RECORD_SUMMARISED = 1u << 4, /* only the plain summary could be printed */
 	RECORD_FORKED = 1u << 5,     /* the process is a forked child; counting began at the fork */
 	RECORD_ELISION = 1u << 6,    /* glibc.elision.enable is set: elided mutexes pass through */
-	RECORD_ELSEWHERE = 1u << 7,  /* ABSHIM_DIR was not for this user: a default directory it is */
+	RECORD_ELSEWHERE =
+	        1u << 7, /* ABSHIM_DIR was not for this user: a default directory it is */
 };
 
 struct record_header {
@@ -227,7 +228,7 @@ struct wait_totals {
 
 /* With STATS_HOLD: what holders did with one lock. */
 struct hold_totals {
-	uint64_t acquired; /* acquisitions whose end was seen */
+	uint64_t acquired; /* acquisitions that have ended; not those of an owner that holds it */
 	uint64_t hold_ns_total;
 	uint64_t hold_ns_max;
 };
@@ -244,7 +245,8 @@ struct record_lock {
 	uint32_t created_module;  /* as in record_site */
 	uint32_t unused;
 	struct wait_totals wait;
-	struct hold_totals hold;
+	struct hold_totals hold;      /* of a reader-writer lock: its writers' */
+	struct hold_totals read_hold; /* each reader's */
 };
 
 enum record_mode {

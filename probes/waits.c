@@ -227,6 +227,17 @@ void record_wait_flush(struct record_thread *self)
 	self->pending.lock = 0;
 }
 
+struct record_lock *record_lock_row(uint64_t address, enum record_family family, uint32_t kind)
+{
+	const struct record_region *locks = &record_header->regions[REGION_LOCKS];
+	struct table_key key = { address, family, kind };
+	uint32_t entry = find_or_insert(&lock_table, &key, false);
+	if (entry == RECORD_NONE &&
+	        __atomic_load_n(&locks->used, __ATOMIC_RELAXED) < locks->capacity / 4 * 3)
+		entry = find_or_insert(&lock_table, &key, true);
+	return entry == RECORD_NONE ? NULL : record_entry(REGION_LOCKS, entry);
+}
+
 void record_lock_gone(uint64_t address, enum record_family family)
 {
 	record_lock_forget(address);

@@ -36,6 +36,10 @@ bool record_wait_end(
         struct record_thread *self, const struct record_pending *pending, uint64_t wait_ns);
 void record_wait_flush(struct record_thread *self);
 
+/* The row of a lock that is held: NULL when it has none and there is no room. A quarter of the
+ * table is left to the locks that are waited for. */
+struct record_lock *record_lock_row(uint64_t address, enum record_family family, uint32_t kind);
+
 /* The lock at the address is gone: what follows at the same address is another one. */
 void record_lock_gone(uint64_t address, enum record_family family);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "hold.h"
 #include "mutex.h"
 #include "probes/clock.h"
 #include "probes/conds.h"
@@ -22,6 +23,8 @@ struct cond_wait {
 	uint64_t started_ns;
 	bool timed; /* statistics are on */
 	bool ours;  /* the mutex is a plain one that the thread owns */
+	bool frees; /* and that is released for the wait: libc takes back one lock of a recursive
+	               one */
 };
 
 static bool stats_on(void)
@@ -35,8 +38,11 @@ static struct cond_wait wait_begins(
 {
 	struct cond_wait wait = { .self = self, .timed = stats_on() };
 	wait.ours = mutex_is_plain(mutex_kind(mutex)) && mutex_owner(mutex) == self->tid;
+	wait.frees = wait.ours && mutex_depth(mutex) <= 1;
 	if (wait.ours)
 		mutex_set_site(mutex, NULL);
+	if (wait.frees)
+		hold_mutex_ends(self, mutex, false);
 	if (wait.timed) {
 		wait.started_ns = clock_monotonic_ns();
 		wait.cond = record_cond_enter((uint64_t)(uintptr_t)cond);
@@ -60,6 +66,8 @@ static int wait_ends(
 	bool waited = result == 0 || result == ETIMEDOUT;
 	if (wait->ours)
 		mutex_set_site(mutex, site);
+	if (wait->frees)
+		hold_begins(self, mutex, MODE_EXCLUSIVE);
 	if (wait->timed) {
 		thread_waits_on(NULL);
 		uint64_t signalled_ns =

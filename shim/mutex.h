@@ -103,6 +103,12 @@ static inline uint32_t mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
+/* How often the owner of a recursive mutex has acquired it; at most 1 for other types. */
+static inline uint32_t mutex_depth(const pthread_mutex_t *mutex)
+{
+	return mutex->__data.__count;
+}
+
 /* How many polls the mutex used to need: libc's own word for PTHREAD_MUTEX_ADAPTIVE_NP. */
 static inline int mutex_polls_learned(const pthread_mutex_t *mutex)
 {

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "futex.h"
+#include "hold.h"
 #include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/waits.h"
@@ -56,6 +57,7 @@ static int acquire(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		result = wait_for_mutex(mutex, self, site, limit);
 	if (result != 0)
 		return result;
+	hold_begins(self, mutex, MODE_EXCLUSIVE);
 	if (type == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
 	counter_add(&self->counters.mutex.acquired, 1);
@@ -93,6 +95,7 @@ int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site)
 		return EBUSY;
 	}
 	mutex_own(mutex, self->tid, site);
+	hold_begins(self, mutex, MODE_EXCLUSIVE);
 	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
 	counter_add(&self->counters.mutex.acquired, 1);
@@ -176,6 +179,7 @@ int mutex_unlock_slow(pthread_mutex_t *mutex)
 		if (mutex_owner(mutex) != self->tid || mutex->__data.__lock == WORD_FREE)
 			return EPERM;
 	}
+	hold_mutex_ends(self, mutex, true);
 	return mutex_release(mutex, kind) ? mutex_wake(mutex, self, kind) : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "exit.h"
+#include "hold.h"
 #include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
@@ -161,12 +162,13 @@ static void make_record(uint32_t flags, bool may_refuse)
 
 static void begin_anew(uint32_t flags)
 {
-	thread_self = NULL;
+	thread_forget();
 	record_threads_forget();
 	record_created_take();
 	make_record(flags, false);
 	if (record_made)
 		record_created_put();
+	hold_forked();
 	thread_forked();
 }
 
@@ -177,7 +179,7 @@ void start_forked(void)
 	era++;
 	/* The child is under the filter as well, and making a record might kill it. */
 	if (record_filtered()) {
-		thread_self = NULL;
+		thread_forget();
 		record_made = start_counting = false;
 		return;
 	}
@@ -209,6 +211,11 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		return;
 	find_library();
 	make_record(0, true);
+	if (settings.stats == STATS_HOLD && !hold_start())
+		settings_refuse((const char *const[]){
+		        "ABSHIM_STATS=hold: no memory for held locks: raise the limit on it "
+		        "(ulimit -v)",
+		        NULL });
 	thread_watch_ends();
 	exit_watch();
 	real_functions.__register_atfork(NULL, NULL, start_forked, NULL);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "hold.h"
 #include "probes/conds.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
@@ -19,6 +20,7 @@
 
 #define WAITS_BETWEEN_CHECKS 64u
 
+__thread struct record_thread *thread_slot __attribute__((tls_model("initial-exec")));
 __thread struct record_thread *thread_self __attribute__((tls_model("initial-exec")));
 
 static __thread struct {
@@ -43,12 +45,12 @@ void thread_waits_on(struct record_cond *cond)
 static void thread_ends(void *value)
 {
 	uintptr_t round = (uintptr_t)value;
-	struct record_thread *self = thread_self;
+	struct record_thread *self = thread_slot;
 	if (round < ROUNDS) {
 		real_functions.pthread_setspecific(end_key, (void *)(round + 1));
 		return;
 	}
-	thread_self = NULL;
+	thread_forget();
 	if (state.waits_on != NULL)
 		record_cond_leave(state.waits_on, 0, false);
 	if (self != NULL)
@@ -109,14 +111,21 @@ struct record_thread *thread_enter(void)
 		state.left_out = true;
 		return NULL;
 	}
-	thread_self = self;
+	hold_enter(self);
+	thread_slot = self;
+	thread_self = hold_on ? NULL : self;
 	watch_end();
 	return self;
 }
 
+void thread_forget(void)
+{
+	thread_slot = thread_self = NULL;
+}
+
 void thread_forked(void)
 {
-	thread_self = NULL;
+	thread_forget();
 	state.left_out = false;
 	state.waits_on = NULL;
 	thread_current();
@@ -137,6 +146,6 @@ bool thread_may_poll(void)
 uint32_t *thread_seed(void)
 {
 	if (state.seed == 0)
-		state.seed = thread_self->tid * 2654435769u | 1;
+		state.seed = thread_slot->tid * 2654435769u | 1;
 	return &state.seed;
 }

@@ -14,6 +14,10 @@
 
 /* NULL before the thread's first lock, after its last destructor, and wherever the shim keeps out:
  * then calls go to libc and are not counted. */
+extern __thread struct record_thread *thread_slot
+        __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The same for the fast paths, but NULL where all calls have to go by the slow ones. */
 extern __thread struct record_thread *thread_self
         __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -22,7 +26,7 @@ struct record_thread *thread_enter(void);
 
 static inline struct record_thread *thread_current(void)
 {
-	struct record_thread *self = thread_self;
+	struct record_thread *self = thread_slot;
 	if (__builtin_expect(self != NULL, 1))
 		return self;
 	return start_counting ? thread_enter() : NULL;
@@ -40,6 +44,9 @@ struct record_cond;
 /* The thread begins a wait for a condition variable, or (NULL) has ended it. A cancelled wait never
  * ends: it is left at the next one or at the thread's end. */
 void thread_waits_on(struct record_cond *cond);
+
+/* The calling thread has no slot any more, without giving it back. */
+void thread_forget(void);
 
 /* The calling thread is the only one of a forked child, whose record is new and empty. */
 void thread_forked(void);

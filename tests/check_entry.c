@@ -61,9 +61,9 @@ static void use_strategy(int strategy)
  * whatever is compiled for it. Without the destructor, the thread does that much by itself. */
 static void *thread_leaves(void *result)
 {
-	struct record_thread *self = thread_self;
+	struct record_thread *self = thread_slot;
 	if (THREAD_SANITIZER) {
-		thread_self = NULL;
+		thread_forget();
 		record_thread_retire(self);
 	}
 	return result;

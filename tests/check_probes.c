@@ -29,7 +29,7 @@ static struct record_thread *self;
 static void take_record(void)
 {
 	start_counting = false;
-	thread_self = NULL;
+	thread_forget();
 	record_threads_forget();
 	ck_assert_int_eq(record_create(getenv("ABSHIM_DIR"), "/tests/check_probes", false), 0);
 	self = record_thread_claim((uint32_t)sys_gettid());
