@@ -1,6 +1,6 @@
 /*
- * The functions of <threads.h>, in its order. glibc makes both its mtx_t and its cnd_t of the words
- * of the pthread_ types, and calls none of its own public names for them.
+ * The functions of <threads.h>, in its order. glibc makes its mtx_t, cnd_t and once_flag of the
+ * words of the pthread_ types, and calls none of its own public names for them.
  */
 #include <threads.h>
 
@@ -10,10 +10,13 @@
 #include "cond_calls.h"
 #include "export.h"
 #include "mutex_calls.h"
+#include "once.h"
 #include "real.h"
 #include "thread.h"
 
-_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t),
+_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) &&
+                       sizeof(cnd_t) == sizeof(pthread_cond_t) &&
+                       sizeof(once_flag) == sizeof(pthread_once_t),
         "C11's types are those of pthread");
 
 static pthread_mutex_t *mutex_of(mtx_t *mutex)
@@ -85,6 +88,11 @@ EXPORT void mtx_destroy(mtx_t *mutex)
 {
 	REAL(mtx_destroy)(mutex);
 	mutex_gone(mutex_of(mutex));
+}
+
+EXPORT void call_once(once_flag *flag, void (*function)(void))
+{
+	once_call((pthread_once_t *)flag, function, CALL_SITE);
 }
 
 EXPORT int cnd_signal(cnd_t *cond)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# C11's mutexes, condition variables and threads behave the same under every strategy, and are
+# C11's mutexes, condition variables, threads and call_once behave the same under every strategy, and are
 # counted like those of pthread: exactly, and with the waits at the program's own call sites.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -20,6 +20,9 @@ for strategy in $(strategies); do
 		"$counts"
 	expect_figure '.totals.mutex.passed_through' 0
 	expect_figure '.totals.cond.waits > 0' true
+	# Of forty calls one ran the function, and at most three waited for it.
+	expect_figure '.totals.once | [.ran, .calls + .contended] | join(" ")' "1 39"
+	expect_figure '.totals.once | .run_ns_total >= 20000000 and .contended < 4' true
 	# The thread that finds the mutex taken waits in one place.
 	expect_figure 'any(.sites[]; .function == "find_taken" and (.module | endswith("/c11")))' true
 done

@@ -1,6 +1,7 @@
 /*
  * C11's threads, mutexes and condition variables: four threads count under mutexes of every type,
- * two take turns. Prints what came out; and, last, how often each sort of call was made.
+ * two take turns, four initialise once. Prints what came out; and, last, how often each sort of
+ * call was made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #define THREADS 4
 #define ROUNDS  2000
 #define TURNS   1000
+#define CALLS   10
 
 static mtx_t mutex;
 static cnd_t turned;
@@ -115,6 +117,22 @@ static void turns_of_two(void)
 	mtx_destroy(&mutex);
 }
 
+static void initialise(void)
+{
+	struct timespec moment = { 0, 20000000 };
+	thrd_sleep(&moment, NULL);
+	counter++;
+}
+
+static int initialise_once(void *argument)
+{
+	static once_flag flag = ONCE_FLAG_INIT;
+	(void)argument;
+	for (int i = 0; i < CALLS; i++)
+		call_once(&flag, initialise);
+	return 0;
+}
+
 int main(void)
 {
 	static const int types[] = { mtx_plain, mtx_timed, mtx_plain | mtx_recursive,
@@ -122,7 +140,10 @@ int main(void)
 	for (int i = 0; i < 4; i++)
 		one_type(types[i]);
 	turns_of_two();
+	counter = 0;
+	run(THREADS, initialise_once, NULL);
+	printf("initialised: %lu\n", counter);
 	printf("acquired %lu failed %lu timed_out %lu signals %lu broadcasts %lu threads %d\n",
-	        acquired, failed, timed_out, signals, broadcasts, 4 * (THREADS + 1) + 2);
+	        acquired, failed, timed_out, signals, broadcasts, 5 * THREADS + 4 + 2);
 	return 0;
 }
