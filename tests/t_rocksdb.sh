@@ -58,6 +58,7 @@ for mutex in glibc yield:30 queue:100; do
 	database shimmed ABSHIM_MUTEX=$mutex ABSHIM_REPORT=none >"$scratch/shim"
 	expect_same "$about: the database" "$scratch/database" "$scratch/shim"
 	expect_counted db_bench 20 $((8 * operations))
+	expect_figure '.totals.rwlock | .read_acquired + .write_acquired > 0 and .lost == 0' true
 	cache shimmed ABSHIM_MUTEX=$mutex ABSHIM_REPORT=none >"$scratch/shim"
 	expect_same "$about: the cache" "$scratch/cache" "$scratch/shim"
 	expect_counted cache_bench 4 $((4 * operations))

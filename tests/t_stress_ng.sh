@@ -21,7 +21,7 @@ stress() {
 	forget_records
 	plain "$@" >"$scratch/plain" 2>&1 ||
 		fail "$worker: exit status $? without the library" "$scratch/plain"
-	shimmed ABSHIM_MUTEX="$mutex" ABSHIM_REPORT=none "$@" \
+	shimmed ABSHIM_MUTEX="$mutex" ABSHIM_SPINLOCK="$spinlock" ABSHIM_REPORT=none "$@" \
 		>"$scratch/shim" 2>&1 || fail "$about: exit status $?" "$scratch/shim"
 	! grep -q 'fail:\|error:' "$scratch/shim" || fail "$about" "$scratch/shim"
 	operations=$(operations_of "$scratch/plain")
@@ -39,6 +39,8 @@ stress() {
 }
 
 for mutex in glibc yield:30 queue:100; do
+	spinlock=$mutex
+	[ $mutex != queue:100 ] || spinlock=backoff:4
 	about="mutex=$mutex, mutex worker"
 	stress --mutex 20000 --mutex-procs 4
 	expect_figure '.totals.mutex | .acquired + .passed_through' "$operations"
@@ -46,5 +48,7 @@ for mutex in glibc yield:30 queue:100; do
 	about="mutex=$mutex, thread worker"
 	stress --pthread 3200 --pthread-max 16
 	expect_figure .process.threads_created "$operations"
+	expect_figure ".totals.spinlock | .acquired >= $operations and .lost == 0" true
+	expect_figure .settings.spinlock $spinlock
 	expect_figure '.threads | length < 40' true
 done

@@ -64,16 +64,20 @@ load >"$scratch/plain"
 expect "answers" "$wanted" "$(awk '/completed/ { print $3 }' "$scratch/plain")"
 stop
 
-for mutex in glibc yield:30; do
-	about="mutex=$mutex"
+# Each question reads the trees of local names and of who may ask.
+for way in glibc spin:50 yield:30; do
+	about="mutex, rwlock and spinlock $way"
 	forget_records
-	serve shimmed ABSHIM_MUTEX=$mutex
+	serve shimmed ABSHIM_MUTEX=$way ABSHIM_RWLOCK=$way ABSHIM_SPINLOCK=$way
 	load >"$scratch/shim"
 	expect_same "$about: the answers" "$scratch/plain" "$scratch/shim"
 	stop
 	grep -q "^abshim: unbound, pid $server" "$server_log" || fail "$about: no report" "$server_log"
 	find_record unbound
 	expect_figure '"\(.process.end) \(.trust.forked)"' "exit false"
-	expect_figure '.totals.mutex | .acquired > 0 and .lost == 0' true
+	expect_figure ".totals.rwlock.read_acquired >= $((2 * wanted))" true
+	expect_figure '.totals.rwlock | .write_acquired > 0 and .lost == 0' true
+	expect_figure '.totals.mutex.acquired > 0 and .totals.spinlock.acquired > 0' true
 	expect_figure .process.threads_created 3
+	expect_figure .settings.rwlock $way
 done
