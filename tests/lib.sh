@@ -190,3 +190,8 @@ strategies() {
 children_of() {
 	cat "/proc/$1"/task/*/children
 }
+
+# user_of PID: prints the user id of a process.
+user_of() {
+	awk '$1 == "Uid:" { print $2 }' "/proc/$1/status"
+}

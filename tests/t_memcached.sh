@@ -32,10 +32,6 @@ is_up() {
 	memcstat --servers="127.0.0.1:$port" | grep uptime
 }
 
-user_of() {
-	awk '$1 == "Uid:" { print $2 }' "/proc/$1/status"
-}
-
 # expect_counted NAME: each operation takes several mutexes.
 expect_counted() {
 	find_record "$1"

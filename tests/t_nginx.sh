@@ -59,10 +59,6 @@ load() {
 	(cd "$scratch/got" && sha256sum -- *)
 }
 
-user_of() {
-	awk '$1 == "Uid:" { print $2 }' "/proc/$1/status"
-}
-
 # expect_accounted WORKERS: a record each; together they took mutexes for every file.
 expect_accounted() {
 	sum=0
