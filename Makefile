@@ -79,6 +79,7 @@ CHECK_LIBS := -lcheck -lsubunit -lrt -lm -pthread
 pic = $(patsubst %.c,$(BUILD)/pic/%.o,$(1))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 PROTO_OBJ := $(PROTO:%.proto=$(BUILD)/obj/%.pb-c.o)
+LOADER_OBJ := $(call obj,$(LOADER_SRC) $(filter tests/check_loader_%,$(CHECK_SRC)))
 
 LIBRARY := $(BUILD)/libabshim.so
 COMMAND := $(BUILD)/abshim
@@ -131,8 +132,8 @@ $(PROTO_OBJ): $(BUILD)/obj/%.o: $(GENERATED)/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) -I$(GENERATED) $(SAN_FLAGS) -c -o $@ $<
 
-$(call obj,$(LOADER_SRC)): private EXTRA := -I$(GENERATED)
-$(call obj,$(LOADER_SRC)): | $(PROTO_C)
+$(LOADER_OBJ): private EXTRA := -I$(GENERATED)
+$(LOADER_OBJ): | $(PROTO_C)
 
 $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
