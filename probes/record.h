@@ -86,6 +86,8 @@ enum record_flag {
 	RECORD_ELISION = 1u << 6,    /* glibc.elision.enable is set: elided mutexes pass through */
 	RECORD_ELSEWHERE =
 	        1u << 7, /* ABSHIM_DIR was not for this user: a default directory it is */
+	RECORD_NO_STACKS = 1u << 8, /* stacks were asked for, but the process was forked while
+	                               another thread was taking one: none can be taken */
 };
 
 struct record_header {
@@ -111,11 +113,13 @@ struct record_header {
 	uint64_t threads_lost;    /* threads that found no slot: their locks are not counted */
 	uint64_t lost_waits;      /* waits missing from a full table */
 	uint64_t lost_ns;
-	uint64_t created_lost;   /* initialised locks whose creation could not be noted */
-	uint64_t stacks_taken;   /* stacks taken of waiters and holders */
-	uint64_t stacks_skipped; /* not taken: another thread was taking one, or in a handler */
-	uint64_t stacks_due;     /* waits that ended while stacks were in force */
-	uint64_t stack_ns_total; /* time spent taking them */
+	uint64_t created_lost; /* initialised locks whose creation could not be noted */
+	/* Stacks are sampled; taken + skipped <= due. */
+	uint64_t stacks_taken;   /* of waiters and of holders */
+	uint64_t stacks_skipped; /* another thread was taking one, or was unloading code */
+	uint64_t stacks_due;     /* waits of all families that ended, and releases of mutexes that
+	                            others waited for, while stacks were in force */
+	uint64_t stack_ns_total; /* time spent taking them; no part of any wait */
 
 	uint32_t retired_rest; /* 1 when REGION_RETIRED was full and its last entry collects the
 	                          rest */
@@ -260,7 +264,7 @@ struct record_site {
 	uint32_t lock;    /* entry of REGION_LOCKS */
 	uint32_t module; /* entry of REGION_MODULES + 1, 0 when the address lies in no known file */
 	uint32_t mode;   /* enum record_mode */
-	uint32_t unused;
+	uint32_t sampled; /* 1: a stack of a wait here has been taken */
 	struct wait_totals wait;
 };
 
@@ -303,7 +307,10 @@ enum record_stack_end {
 	STACK_UNKNOWN,  /* ends at code of no known file, or without unwind tables */
 };
 
-/* A chain of calls, each once in the table whoever was there: its number is the stack's id. */
+/* A chain of calls, each once in the table whoever was there: its number is the stack's id. Frame 0
+ * of a waiter's is the address of its record_site. A holder's is taken as it releases
+ * the lock: frame 0 is the acquiring call, as in record_blame, where known; those below are the
+ * release's, without the releasing call itself where it lies in the same function. */
 struct record_stack {
 	uint64_t hash;        /* of its frames, 0: not valid */
 	uint32_t first_frame; /* entry of REGION_FRAMES; frame 0 is a return address as in
@@ -313,7 +320,8 @@ struct record_stack {
 	uint32_t holders;     /* how often it was taken of a holder, at its release */
 };
 
-/* Waits at one site of which a stack was taken. */
+/* Waits at one site of which a stack was taken. They are in here before they are in their site's
+ * totals. */
 struct record_sample {
 	uint64_t waits; /* 0: not valid (yet) */
 	uint64_t wait_ns_total;

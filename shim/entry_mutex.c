@@ -47,7 +47,7 @@ EXPORT int pthread_mutex_clocklock(
 
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	return mutex_unlock(mutex);
+	return mutex_unlock(mutex, CALL_SITE);
 }
 
 EXPORT_AS(__pthread_mutex_init, pthread_mutex_init);

@@ -81,7 +81,7 @@ EXPORT int mtx_trylock(mtx_t *mutex)
 
 EXPORT int mtx_unlock(mtx_t *mutex)
 {
-	return c11_result(mutex_unlock(mutex_of(mutex)));
+	return c11_result(mutex_unlock(mutex_of(mutex), CALL_SITE));
 }
 
 EXPORT void mtx_destroy(mtx_t *mutex)

@@ -11,6 +11,7 @@
 #include "probes/record_map.h"
 #include "probes/waits.h"
 #include "real.h"
+#include "stacks.h"
 #include "wait.h"
 
 static const struct wait_limit no_limit = { CLOCK_REALTIME, NULL, false };
@@ -150,15 +151,17 @@ int mutex_clocklock(
 	return acquire(mutex, self, site, &limit);
 }
 
-int mutex_wake(pthread_mutex_t *mutex, struct record_thread *self, int kind)
+int mutex_wake(pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind,
+        uint64_t acquired_at)
 {
 	counter_add(&self->counters.mutex.woken, 1);
 	futex_wake_one(&mutex->__data.__lock, mutex_is_shared(kind));
 	record_wait_flush(self);
+	stacks_released(acquired_at, site);
 	return 0;
 }
 
-int mutex_unlock_slow(pthread_mutex_t *mutex)
+int mutex_unlock_slow(pthread_mutex_t *mutex, const void *site)
 {
 	struct record_thread *self = thread_current();
 	int kind = mutex_kind(mutex), type = kind & KIND_TYPE;
@@ -180,17 +183,20 @@ int mutex_unlock_slow(pthread_mutex_t *mutex)
 			return EPERM;
 	}
 	hold_mutex_ends(self, mutex, true);
-	return mutex_release(mutex, kind) ? mutex_wake(mutex, self, kind) : 0;
+	uint64_t acquired_at = mutex_site(mutex);
+	return mutex_release(mutex, kind) ? mutex_wake(mutex, site, self, kind, acquired_at) : 0;
 }
 
 /* A mutex whose kind knows its owner, released for good by it; anything else is left to
  * mutex_unlock_slow. */
-int mutex_unlock_checked(pthread_mutex_t *mutex, struct record_thread *self, int kind)
+int mutex_unlock_checked(
+        pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind)
 {
+	uint64_t acquired_at = mutex_site(mutex);
 	if (mutex_owner(mutex) != self->tid || mutex->__data.__count > 1)
-		return mutex_unlock_slow(mutex);
+		return mutex_unlock_slow(mutex, site);
 	mutex->__data.__count = 0;
 	if (__builtin_expect(mutex_release(mutex, kind), 0))
-		return mutex_wake(mutex, self, kind);
+		return mutex_wake(mutex, site, self, kind, acquired_at);
 	return 0;
 }

@@ -29,15 +29,18 @@ int mutex_clocklock(
 /* What the three below leave undone: any kind, contended or not, in any thread. */
 int mutex_lock_slow(pthread_mutex_t *mutex, const void *site);
 int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site);
-int mutex_unlock_slow(pthread_mutex_t *mutex);
+int mutex_unlock_slow(pthread_mutex_t *mutex, const void *site);
 
 /* A plain mutex whose kind knows its owner. */
 int mutex_lock_checked(
         pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind);
-int mutex_unlock_checked(pthread_mutex_t *mutex, struct record_thread *self, int kind);
+int mutex_unlock_checked(
+        pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind);
 
-/* Wakes one sleeper; the word is free already, and the mutex may be gone. */
-int mutex_wake(pthread_mutex_t *mutex, struct record_thread *self, int kind);
+/* Wakes one sleeper; the word is free already, and the mutex may be gone. acquired_at: the site of
+ * its acquisition. */
+int mutex_wake(pthread_mutex_t *mutex, const void *site, struct record_thread *self, int kind,
+        uint64_t acquired_at);
 
 static inline int mutex_trylock(pthread_mutex_t *mutex, const void *site)
 {
@@ -70,20 +73,21 @@ static inline int mutex_lock(pthread_mutex_t *mutex, const void *site)
 	return mutex_lock_slow(mutex, site);
 }
 
-static inline int mutex_unlock(pthread_mutex_t *mutex)
+static inline int mutex_unlock(pthread_mutex_t *mutex, const void *site)
 {
 	struct record_thread *self = thread_self;
 	int kind = mutex_kind(mutex);
 	if (__builtin_expect(self != NULL, 1)) {
 		if (__builtin_expect(mutex_is_plain_normal(kind), 1)) {
+			uint64_t acquired_at = mutex_site(mutex);
 			if (__builtin_expect(mutex_release(mutex, kind), 0))
-				return mutex_wake(mutex, self, kind);
+				return mutex_wake(mutex, site, self, kind, acquired_at);
 			return 0;
 		}
 		if (mutex_is_plain(kind))
-			return mutex_unlock_checked(mutex, self, kind);
+			return mutex_unlock_checked(mutex, site, self, kind);
 	}
-	return mutex_unlock_slow(mutex);
+	return mutex_unlock_slow(mutex, site);
 }
 
 #endif

@@ -50,6 +50,9 @@ static const struct wanted wanted[] = {
 	{ "__register_atfork", (void **)&real_functions.__register_atfork, false },
 	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false },
 	{ "clock_gettime", (void **)&real_functions.clock_gettime, false },
+	{ "dlopen", (void **)&real_functions.dlopen, false },
+	{ "__libc_dlopen_mode", (void **)&real_functions.__libc_dlopen_mode, false },
+	{ "_dl_find_object", (void **)&real_functions._dl_find_object, false },
 	{ "__libc_single_threaded", &copied_single_threaded, true },
 };
 
@@ -168,4 +171,21 @@ void real_resolve(void)
 		real_single_threaded = copied_single_threaded;
 	if (real_functions.clock_gettime != NULL)
 		clock_source = real_functions.clock_gettime;
+}
+
+void *real_load(const char *name)
+{
+	const int as_dlopen = (int)0x80000000; /* __RTLD_DLOPEN of glibc's include/dlfcn.h */
+	if (real_functions.dlopen != NULL)
+		return real_functions.dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (real_functions.__libc_dlopen_mode != NULL)
+		return real_functions.__libc_dlopen_mode(name, RTLD_NOW | RTLD_LOCAL | as_dlopen);
+	return NULL;
+}
+
+/* What dlopen returns is the library's place in the loader's list. */
+void *real_find_in(void *library, const char *name)
+{
+	struct object object;
+	return object_read(&object, library) ? object_find(&object, name) : NULL;
 }

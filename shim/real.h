@@ -5,6 +5,7 @@
 #ifndef SHIM_REAL_H
 #define SHIM_REAL_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
@@ -23,6 +24,19 @@ int __register_atfork(
         void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso_handle);
 int __cxa_at_quick_exit(void (*handler)(void *), void *dso_handle);
 
+/* Calls main, and everything of the program's own that comes before it. */
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+        void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+
+/* struct dl_find_object of glibc 2.35, whose header may be older; both machines have no more. */
+struct real_object {
+	unsigned long long flags;
+	void *map_start, *map_end;
+	void *link_map;
+	void *eh_frame; /* PT_GNU_EH_FRAME */
+	unsigned long long reserved[7];
+};
+
 /*
  * What is called here is never what the program itself brought along: its sanitizer's interceptors,
  * say, may not be ready before main.
@@ -38,6 +52,9 @@ struct real_functions {
 	__typeof__(clock_gettime) *clock_gettime;
 	__typeof__(__register_atfork) *__register_atfork;
 	__typeof__(__cxa_at_quick_exit) *__cxa_at_quick_exit;
+	__typeof__(dlopen) *dlopen;
+	void *(*__libc_dlopen_mode)(const char *name, int mode); /* before 2.34, as libdl's */
+	int (*_dl_find_object)(void *address, struct real_object *object);
 };
 
 extern struct real_functions real_functions __attribute__((visibility("hidden")));
@@ -49,6 +66,12 @@ extern const char *real_single_threaded __attribute__((visibility("hidden")));
 /* Finds whatever has not been found yet; cheap when nothing is missing. Takes no lock of the
  * program and allocates nothing, so it may run inside the first call of any entry point. */
 void real_resolve(void);
+
+/* Loads a library and what it needs, for nobody but the caller; NULL when it cannot be. */
+void *real_load(const char *name);
+
+/* The function of that name in a library that real_load() has returned, or NULL. */
+void *real_find_in(void *library, const char *name);
 
 /* The path by which the loader found this library; empty when it is part of the program. */
 const char *real_own_path(void);

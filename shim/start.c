@@ -16,6 +16,7 @@
 #include "probes/threads.h"
 #include "real.h"
 #include "settings.h"
+#include "stacks.h"
 #include "thread.h"
 
 bool start_counting;
@@ -183,12 +184,12 @@ void start_forked(void)
 		record_made = start_counting = false;
 		return;
 	}
-	begin_anew(RECORD_FORKED);
+	begin_anew(RECORD_FORKED | (stacks_forked() ? 0 : RECORD_NO_STACKS));
 }
 
 void start_renew(void)
 {
-	begin_anew(record_header->flags & RECORD_FORKED);
+	begin_anew(record_header->flags & (RECORD_FORKED | RECORD_NO_STACKS));
 }
 
 /* Weak: only glibc has it. */

@@ -118,6 +118,21 @@ struct record_thread *thread_enter(void)
 	return self;
 }
 
+struct thread_aside thread_step_aside(void)
+{
+	struct thread_aside aside = { thread_slot, thread_self };
+	thread_slot = thread_self = NULL;
+	state.left_out = true;
+	return aside;
+}
+
+void thread_step_back(struct thread_aside aside)
+{
+	state.left_out = false;
+	thread_slot = aside.slot;
+	thread_self = aside.self;
+}
+
 void thread_forget(void)
 {
 	thread_slot = thread_self = NULL;

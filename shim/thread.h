@@ -45,6 +45,14 @@ struct record_cond;
  * ends: it is left at the next one or at the thread's end. */
 void thread_waits_on(struct record_cond *cond);
 
+/* Until the thread steps back, its calls go to libc and are not counted: for code of others that
+ * the shim calls. The thread must have a slot, or be the only one and before its first call. */
+struct thread_aside {
+	struct record_thread *slot, *self;
+};
+struct thread_aside thread_step_aside(void);
+void thread_step_back(struct thread_aside aside);
+
 /* The calling thread has no slot any more, without giving it back. */
 void thread_forget(void);
 

@@ -5,6 +5,7 @@
 
 #include "control.h"
 #include "probes/clock.h"
+#include "stacks.h"
 
 struct waiting waiting_begin(struct record_thread *self, const struct wait_event *event)
 {
@@ -20,7 +21,8 @@ uint64_t waiting_end(struct waiting *waiting, bool held)
 {
 	if (waiting->started_ns == 0)
 		return 0;
-	uint64_t wait_ns = clock_monotonic_ns() - waiting->started_ns;
+	uint64_t now_ns = clock_monotonic_ns(), wait_ns = now_ns - waiting->started_ns;
+	stacks_waited(&waiting->pending, now_ns, wait_ns);
 	waiting->lost = !record_wait_end(waiting->self, &waiting->pending, wait_ns);
 	if (!held)
 		record_wait_flush(waiting->self);

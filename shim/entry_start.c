@@ -1,0 +1,25 @@
+/*
+ * The moments at which code comes and goes: the program's start, and the unloading of a library.
+ */
+#include <dlfcn.h>
+
+#include "export.h"
+#include "real.h"
+#include "stacks.h"
+
+/* The constructors of all libraries have run, nothing of the program itself has, and nobody holds
+ * any lock. */
+EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+        void (*init)(void), void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+	stacks_load();
+	return REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
+}
+
+EXPORT int dlclose(void *library)
+{
+	stacks_unloading();
+	int result = REAL(dlclose)(library);
+	stacks_unloaded();
+	return result;
+}

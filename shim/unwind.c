@@ -1,0 +1,300 @@
+/*
+ * libunwind asks us for everything: registers, memory, and where the unwind tables are. Its own way
+ * to find those is dl_iterate_phdr, whose lock may be held by a thread that waits for ours. Of its
+ * functions only those run that hold no lock: the rules it has worked out for a return address
+ * are kept by us and applied again, which costs neither its lock nor system calls.
+ */
+#include "unwind.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "libunwind.h"
+#include "objects.h"
+#include "peek.h"
+#include "real.h"
+#include "rules.h"
+
+#define OWN_FRAMES 24u /* of this library, at most, before the call site's */
+
+/* Of .eh_frame_hdr, as every linker writes it: version 1, pointer to .eh_frame pc-relative, count
+ * absolute, table relative to the header; 4 bytes each. DWARF exception header encoding: LSB. */
+#define EH_FRAME_HDR UINT32_C(0x3b031b01)
+#define EH_TABLE     12u
+
+/* One walk at a time: see unwind_take. */
+static struct walk {
+	struct unwind_cursor cursor;
+	uint64_t registers[UNWIND_REGISTERS];
+	struct peek peek;
+	struct object object; /* where the rule that is looked for lies */
+	uint64_t wanted;      /* the address whose rule is looked for */
+	struct rule *rule;    /* where it goes */
+} walk;
+
+static struct libunwind libunwind;
+static void *space;
+
+static int read_memory(void *of, uint64_t address, uint64_t *word, int write, void *unused)
+{
+	(void)of, (void)unused;
+	return !write && peek_word(&walk.peek, address, word) ? 0 : UNWIND_INVALID;
+}
+
+static int read_register(void *of, int number, uint64_t *value, int write, void *unused)
+{
+	(void)of, (void)unused;
+	if (write || number < 0 || number >= UNWIND_REGISTERS)
+		return UNWIND_NO_REGISTER;
+	*value = walk.registers[number];
+	return 0;
+}
+
+static int read_float(void *of, int number, void *value, int write, void *unused)
+{
+	(void)of, (void)number, (void)value, (void)write, (void)unused;
+	return UNWIND_NO_REGISTER;
+}
+
+/* Looks the address up in its object's table. */
+static int find_function(void *of, uint64_t unused_pc, void *info, int with_rules, void *unused)
+{
+	uint64_t header = walk.object.eh_frame_hdr, first, second;
+	(void)unused_pc;
+	if (!peek_word(&walk.peek, header, &first) || !peek_word(&walk.peek, header + 8, &second) ||
+	        (uint32_t)first != EH_FRAME_HDR)
+		return UNWIND_NO_INFO;
+	struct unwind_table table = {
+		.start = walk.object.start,
+		.end = walk.object.end,
+		.format = UNWIND_REMOTE_TABLE,
+		.base = header,
+		.words = (uint32_t)second, /* entries of two halves */
+		.data = header + EH_TABLE,
+	};
+	int result = libunwind.dwarf_search_unwind_table(
+	        of, walk.wanted, &table, info, with_rules, unused);
+	if (result >= 0) {
+		walk.rule->start = ((struct unwind_function *)info)->start;
+		walk.rule->end = ((struct unwind_function *)info)->end;
+	}
+	return result;
+}
+
+static void put_function(void *of, void *info, void *unused)
+{
+	(void)of, (void)info, (void)unused;
+}
+
+static int no_list(void *of, uint64_t *list, void *unused)
+{
+	(void)of, (void)list, (void)unused;
+	return UNWIND_NO_INFO;
+}
+
+static int no_resume(void *of, void *cursor, void *unused)
+{
+	(void)of, (void)cursor, (void)unused;
+	return UNWIND_INVALID;
+}
+
+static int no_name(void *of, uint64_t pc, char *name, size_t size, uint64_t *offset, void *unused)
+{
+	(void)of, (void)pc, (void)name, (void)size, (void)offset, (void)unused;
+	return UNWIND_NO_INFO;
+}
+
+static struct unwind_accessors accessors = {
+	.find_proc_info = find_function,
+	.put_unwind_info = put_function,
+	.get_dyn_info_list_addr = no_list,
+	.access_mem = read_memory,
+	.access_reg = read_register,
+	.access_fpreg = read_float,
+	.resume = no_resume,
+	.get_proc_name = no_name,
+};
+
+/* The rules of one stretch of the function's code. */
+static int take_rules(void *unused, void *rules, size_t size, uint64_t start, uint64_t end)
+{
+	(void)unused;
+	if (walk.wanted < start || walk.wanted >= end)
+		return 0;
+	if (size > RULE_BYTES)
+		return UNWIND_INVALID;
+	memcpy(walk.rule->bytes, rules, size);
+	walk.rule->kind = RULE_STEP;
+	return UNWIND_STOPPED;
+}
+
+/* Whether the code is what the kernel lets a signal handler return to: rt_sigreturn. */
+static bool is_signal_frame(uint64_t pc)
+{
+	uint64_t first, second;
+	walk.peek.image_start = pc;
+	walk.peek.image_end = pc + 16;
+	if (!peek_word(&walk.peek, pc, &first))
+		return false;
+#if defined(__x86_64__)
+	/* mov $15, %rax; syscall */
+	return first == UINT64_C(0x0f0000000fc0c748) && peek_word(&walk.peek, pc + 8, &second) &&
+	       (second & 0xff) == 0x05;
+#else
+	(void)second;
+	return first == UINT64_C(0xd4000001d2801168); /* mov x8, #139; svc #0 */
+#endif
+}
+
+/* Works a new rule out. A return address is that of the call's next instruction, which may belong
+ * to another function already: the call itself is looked for. */
+static void fill_rule(struct rule *rule, bool is_return)
+{
+	rule->kind = RULE_NONE;
+	rule->start = rule->end = 0;
+	if (is_return && is_signal_frame(rule->pc)) {
+		rule->kind = RULE_SIGNAL;
+		return;
+	}
+	walk.wanted = rule->pc - is_return;
+	walk.rule = rule;
+	if (!object_at(walk.wanted, &walk.object)) {
+		rules_drop(rule);
+		return;
+	}
+	walk.peek.image_start = walk.object.start;
+	walk.peek.image_end = walk.object.end;
+	libunwind.reg_states_iterate(&walk.cursor, take_rules, NULL);
+}
+
+static struct rule *rule_of(uint64_t pc, bool is_return)
+{
+	struct rule *rule = rules_find(pc);
+	if (rule->kind == RULE_NEW)
+		fill_rule(rule, is_return);
+	return rule;
+}
+
+/* The registers that calls keep, as they are at this instruction of the caller. */
+static inline __attribute__((always_inline)) void read_own_registers(uint64_t *registers)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("leaq 0(%%rip), %%rax\n\tmovq %%rax, 128(%0)\n\t"
+	                 "movq %%rbx, 24(%0)\n\tmovq %%rbp, 48(%0)\n\tmovq %%rsp, 56(%0)\n\t"
+	                 "movq %%r12, 96(%0)\n\tmovq %%r13, 104(%0)\n\t"
+	                 "movq %%r14, 112(%0)\n\tmovq %%r15, 120(%0)"
+	                 :
+	                 : "r"(registers)
+	                 : "rax", "memory");
+#else
+	__asm__ volatile("adr x9, .\n\tstr x9, [%0, #256]\n\tmov x9, sp\n\tstr x9, [%0, #248]\n\t"
+	                 "stp x19, x20, [%0, #152]\n\tstp x21, x22, [%0, #168]\n\t"
+	                 "stp x23, x24, [%0, #184]\n\tstp x25, x26, [%0, #200]\n\t"
+	                 "stp x27, x28, [%0, #216]\n\tstp x29, x30, [%0, #232]"
+	                 :
+	                 : "r"(registers)
+	                 : "x9", "memory");
+#endif
+}
+
+/* Goes to the caller's frame: its return address, 0 when there is no caller. False: no way. */
+static bool step(struct rule *rule, uint64_t *pc)
+{
+	if (libunwind.apply_reg_state(&walk.cursor, rule->bytes) < 0)
+		return false;
+	if (libunwind.get_reg(&walk.cursor, UNWIND_RETURN, pc) < 0)
+		*pc = 0;
+#if defined(__aarch64__)
+	*pc &= (UINT64_C(1) << 48) - 1; /* a signed one has its signature above */
+#endif
+	return true;
+}
+
+/* Adds the frames from pc, the address where the thread is, outwards. */
+static void add_frames(uint64_t pc, uint64_t site, uint32_t limit, struct unwind_stack *stack)
+{
+	uint32_t own = 0;
+	for (bool is_return = false;; is_return = true) {
+		struct rule *rule = rule_of(pc, is_return);
+		if (stack->depth == 1) {
+			stack->start = rule->start;
+			stack->end_of_first = rule->end;
+		}
+		if (rule->kind == RULE_SIGNAL)
+			stack->end = STACK_SIGNAL;
+		if (rule->kind != RULE_STEP || !step(rule, &pc))
+			return;
+		if (pc == 0) {
+			stack->end = STACK_COMPLETE;
+			return;
+		}
+		if (stack->depth == 0 && pc != site && ++own == OWN_FRAMES)
+			return;
+		if (stack->depth == 0 && pc != site)
+			continue;
+		if (stack->depth == limit) {
+			stack->end = STACK_DEPTH;
+			return;
+		}
+		stack->frames[stack->depth++] = pc;
+	}
+}
+
+__attribute__((noinline)) void unwind_take(
+        const void *site, uint32_t limit, struct unwind_stack *stack)
+{
+	uint64_t first = (uint64_t)(uintptr_t)site;
+	stack->depth = 0;
+	stack->end = STACK_UNKNOWN;
+	stack->start = stack->end_of_first = 0;
+	read_own_registers(walk.registers);
+	walk.peek = peek_begin(walk.registers[UNWIND_SP]);
+	if (libunwind.init_remote(&walk.cursor, space, NULL) >= 0)
+		add_frames(walk.registers[UNWIND_PC], first, limit, stack);
+	if (stack->depth == 0) {
+		stack->frames[stack->depth++] = first;
+		stack->end = STACK_UNKNOWN;
+	}
+}
+
+static bool find_functions(void *handle)
+{
+	const struct {
+		const char *name;
+		void **where;
+	} functions[] = {
+		{ UNWIND_PREFIX "create_addr_space", (void **)&libunwind.create_addr_space },
+		{ UNWIND_PREFIX "init_remote", (void **)&libunwind.init_remote },
+		{ UNWIND_PREFIX "reg_states_iterate", (void **)&libunwind.reg_states_iterate },
+		{ UNWIND_PREFIX "apply_reg_state", (void **)&libunwind.apply_reg_state },
+		{ UNWIND_PREFIX "get_reg", (void **)&libunwind.get_reg },
+		{ UNWIND_PREFIX "dwarf_search_unwind_table",
+		        (void **)&libunwind.dwarf_search_unwind_table },
+	};
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		*functions[i].where = real_find_in(handle, functions[i].name);
+		if (*functions[i].where == NULL)
+			return false;
+	}
+	return true;
+}
+
+const char *unwind_load(void)
+{
+	struct unwind_stack stack;
+	if (!peek_works())
+		return "the kernel does not say which memory is there";
+	void *handle = real_load(UNWIND_LIBRARY);
+	if (handle == NULL)
+		return "cannot load " UNWIND_LIBRARY ": install the package libunwind8";
+	if (!find_functions(handle))
+		return UNWIND_LIBRARY " lacks a function: versions 1.3 to 1.8 have them";
+	if (!rules_make())
+		return "no memory";
+	space = libunwind.create_addr_space(&accessors, 0);
+	if (space == NULL)
+		return "no memory for libunwind";
+	/* It prepares itself at its first call; and must have got past this function. */
+	unwind_take(__builtin_return_address(0), RECORD_MAX_STACK, &stack);
+	return stack.start != 0 ? NULL : UNWIND_LIBRARY " cannot unwind this library's frames";
+}
