@@ -95,10 +95,11 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 {
 	char wanted[RECORD_MAX_SETTINGS] = "stderr";
 	words_setting(&record->header, "ABSHIM_REPORT", wanted, sizeof(wanted));
-	if (strcmp(wanted, "none") == 0)
+	/* As the library itself reports: nothing where nothing was to be measured. */
+	if (strcmp(wanted, "none") == 0 || record->control.stats == STATS_OFF)
 		return;
-	const struct model_source source = { .record = record,
-		.wait_status = aftermath->wait_status };
+	struct model_source source = { .record = record, .wait_status = aftermath->wait_status };
+	const struct sources sources = { .rows = &source, .count = 1 };
 	struct report_options options = {
 		.write.top = WRITE_DEFAULT_TOP,
 		.at_exit = true,
@@ -109,7 +110,7 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 	char *path = NULL;
 	if (strcmp(wanted, "stderr") != 0)
 		options.to = path = expand_path(wanted, &record->header);
-	report_write(&source, 1, &options);
+	report_write(&sources, NULL, &options);
 	free(path);
 }
 
@@ -146,6 +147,48 @@ static void settle_directory(struct aftermath *aftermath, const char *path)
 		free(file);
 	}
 	closedir(directory);
+}
+
+static uint64_t time_of(const char *path)
+{
+	struct stat status;
+	if (stat(path, &status) != 0)
+		return 0;
+	return (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
+}
+
+/* The newest record of a process in a directory, or the one given, if that is newer. */
+static char *newest_record(const char *directory, pid_t pid, char *newest)
+{
+	DIR *open = opendir(directory);
+	struct dirent *entry;
+	while (open != NULL && (entry = readdir(open)) != NULL) {
+		char *path;
+		if (!names_process(entry->d_name, pid) ||
+		        asprintf(&path, "%s/%s", directory, entry->d_name) < 0)
+			continue;
+		if (newest != NULL && time_of(path) < time_of(newest)) {
+			free(path);
+			continue;
+		}
+		free(newest);
+		newest = path;
+	}
+	if (open != NULL)
+		closedir(open);
+	return newest;
+}
+
+char *aftermath_find_record(pid_t pid)
+{
+	char paths[DIRECTORIES][64], *newest = NULL;
+	const char *given = getenv("ABSHIM_DIR");
+	if (given != NULL)
+		return newest_record(given, pid, NULL);
+	default_directories(paths);
+	for (int i = 0; i < DIRECTORIES; i++)
+		newest = newest_record(paths[i], pid, newest);
+	return newest;
 }
 
 void aftermath_settle(struct aftermath *aftermath, const struct environment *environment)

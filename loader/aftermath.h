@@ -22,6 +22,10 @@ struct aftermath {
  * judges), else to one of the default directories. */
 bool aftermath_directory_usable(const struct environment *environment);
 
+/* The path of the newest record that a process left in ABSHIM_DIR or else in a default directory;
+ * the caller's to free. NULL: there is none. */
+char *aftermath_find_record(pid_t pid);
+
 /*
  * Looks for the records of the process. Prints the report of one whose own report did not come out,
  * and removes empty ones. Fills in found and replaced.

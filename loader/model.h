@@ -31,6 +31,7 @@ struct process_row {
 	int signal;           /* that ended the process, where the caller knows; else 0 */
 	int exit_status;      /* where the caller knows or the shim saw it; else -1 */
 	bool counted_nothing; /* every counter is 0 */
+	bool since;           /* only what happened after an earlier copy is in here */
 	uint64_t duration_ns; /* 0: unknown */
 	struct counters counters;
 	uint32_t lock_base, site_base, stack_base;
@@ -135,8 +136,10 @@ struct model {
 
 struct model_source {
 	const struct record *record;
-	int wait_status; /* of waitpid(), -1 when the caller did not wait for the process */
-	pid_t running;   /* the process is known to run, under this id; else 0 */
+	int wait_status;   /* of waitpid(), -1 when the caller did not wait for the process */
+	pid_t running;     /* the process is known to run, under this id; else 0 */
+	bool since;        /* an earlier copy was taken out of the record: see since.h */
+	uint64_t since_ns; /* how long after its start that copy was made; 0: unknown */
 };
 
 /* The records must outlive the model; count is at least 1. NULL: no memory. */

@@ -62,6 +62,12 @@ bool model_record_is_empty(const struct record *record)
 	return true;
 }
 
+/* After a subtraction most rows may be left with nothing. */
+static bool is_shown(const struct process_row *process, const struct thread_row *row)
+{
+	return !process->since || !counters_are_zero(&row->counters) || row->caused.waits > 0;
+}
+
 static void collect_process(struct model *model, uint32_t number)
 {
 	struct process_row *process = &model->processes[number];
@@ -72,14 +78,14 @@ static void collect_process(struct model *model, uint32_t number)
 	bool visible = process->ending == MODEL_RUNNING && header->start_ticks != 0 &&
 	               process_start_ticks(header->pid) == header->start_ticks;
 	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++) {
-		if (!running_row(record, i, row))
+		if (!running_row(record, i, row) || !is_shown(process, row))
 			continue;
 		if (visible)
 			process_thread_name(header->pid, row->tid, row->name);
 		row++;
 	}
 	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++)
-		if (ended_row(record, i, row))
+		if (ended_row(record, i, row) && is_shown(process, row))
 			row++;
 	for (struct thread_row *at = first; at < row; at++) {
 		at->process = number;

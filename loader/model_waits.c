@@ -14,6 +14,8 @@ static bool lock_row(
 	if (!record_copy(process->record, REGION_LOCKS, entry, &row->lock, sizeof(row->lock)) ||
 	        row->lock.address == 0)
 		return false;
+	if (process->since && row->lock.wait.waits == 0 && row->lock.hold.acquired == 0)
+		return false;
 	row->id = process->lock_base + entry;
 	row->process = number;
 	row->first_site = MODEL_NONE;
@@ -59,7 +61,7 @@ static bool site_row(
 	const struct process_row *process = &model->processes[number];
 	struct record_site site;
 	if (!record_copy(process->record, REGION_SITES, entry, &site, sizeof(site)) ||
-	        site.address == 0)
+	        site.address == 0 || (process->since && site.wait.waits == 0))
 		return false;
 	*row = (struct site_row){ .id = process->site_base + entry,
 		.process = number,
@@ -131,7 +133,7 @@ static bool blame_row(
 	const struct process_row *process = &model->processes[number];
 	struct record_blame blame;
 	if (!record_copy(process->record, REGION_BLAME, entry, &blame, sizeof(blame)) ||
-	        blame.holder_address == 0)
+	        blame.holder_address == 0 || (process->since && blame.waits == 0))
 		return false;
 	*row = (struct blame_row){ .process = number,
 		.site = MODEL_NONE,

@@ -9,13 +9,6 @@
 
 #include "probes/counters.h"
 
-static void put_back(struct record *record, enum record_region_id id, uint32_t entry,
-        const void *from, size_t size)
-{
-	memcpy(record->tables[id] + (size_t)entry * record->header.regions[id].entry_size, from,
-	        size);
-}
-
 static void settle_lock(struct record *record, const struct record_pending *pending)
 {
 	struct record_lock lock;
@@ -23,7 +16,7 @@ static void settle_lock(struct record *record, const struct record_pending *pend
 	if (!record_copy(record, REGION_LOCKS, entry, &lock, sizeof(lock)))
 		return;
 	wait_totals_add(&lock.wait, pending->wait_ns);
-	put_back(record, REGION_LOCKS, entry, &lock, sizeof(lock));
+	record_put(record, REGION_LOCKS, entry, &lock, sizeof(lock));
 }
 
 static void settle_site(struct record *record, const struct record_pending *pending)
@@ -33,7 +26,7 @@ static void settle_site(struct record *record, const struct record_pending *pend
 	if (pending->site == 0 || !record_copy(record, REGION_SITES, entry, &site, sizeof(site)))
 		return;
 	wait_totals_add(&site.wait, pending->wait_ns);
-	put_back(record, REGION_SITES, entry, &site, sizeof(site));
+	record_put(record, REGION_SITES, entry, &site, sizeof(site));
 }
 
 static void settle_blame(struct record *record, const struct record_pending *pending)
@@ -45,7 +38,7 @@ static void settle_blame(struct record *record, const struct record_pending *pen
 	shared_add(&blame.waits, 1);
 	shared_add(&blame.wait_ns_total, pending->wait_ns);
 	shared_max(&blame.wait_ns_max, pending->wait_ns);
-	put_back(record, REGION_BLAME, entry, &blame, sizeof(blame));
+	record_put(record, REGION_BLAME, entry, &blame, sizeof(blame));
 }
 
 static void settle_holder(struct record *record, const struct record_pending *pending)
@@ -58,7 +51,7 @@ static void settle_holder(struct record *record, const struct record_pending *pe
 		shared_add(&holder.caused.waits, 1);
 		shared_add(&holder.caused.wait_ns_total, pending->wait_ns);
 		shared_max(&holder.caused.wait_ns_max, pending->wait_ns);
-		put_back(record, REGION_THREADS, i, &holder, sizeof(holder));
+		record_put(record, REGION_THREADS, i, &holder, sizeof(holder));
 		return;
 	}
 }

@@ -15,18 +15,35 @@
 #define START_TIME_FIELD 22 /* proc(5), /proc/PID/stat */
 #define DELETED          " (deleted)"
 
-uint64_t process_start_ticks(pid_t pid)
+#define STAT_SIZE 1024
+
+/* Reads /proc/PID/stat; returns the end of its field 2, a name that may hold blanks and
+ * parentheses. NULL when there is no such process. */
+static char *read_stat(pid_t pid, char text[STAT_SIZE])
 {
-	char path[64], text[1024];
+	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	FILE *file = fopen(path, "re");
 	if (file == NULL)
-		return 0;
-	size_t length = fread(text, 1, sizeof(text) - 1, file);
+		return NULL;
+	size_t length = fread(text, 1, STAT_SIZE - 1, file);
 	fclose(file);
 	text[length] = '\0';
-	/* The name in field 2 may hold blanks and parentheses: count from its end. */
-	char *at = strrchr(text, ')');
+	return strrchr(text, ')');
+}
+
+bool process_has_ended(pid_t pid)
+{
+	char text[STAT_SIZE];
+	const char *name_end = read_stat(pid, text);
+	return name_end == NULL || strncmp(name_end, ") Z", 3) == 0 ||
+	       strncmp(name_end, ") X", 3) == 0;
+}
+
+uint64_t process_start_ticks(pid_t pid)
+{
+	char text[STAT_SIZE];
+	char *at = read_stat(pid, text);
 	for (int field = 2; at != NULL && field < START_TIME_FIELD; field++)
 		at = strchr(at + 1, ' ');
 	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);

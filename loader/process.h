@@ -14,6 +14,9 @@
 /* When the process started, in clock ticks since boot; 0 when there is no such process. */
 uint64_t process_start_ticks(pid_t pid);
 
+/* Whether there is no such process, or only a zombie of it. */
+bool process_has_ended(pid_t pid);
+
 /* Reads the current name of a thread; leaves name alone when the thread is gone. */
 void process_thread_name(pid_t pid, pid_t tid, char name[RECORD_NAME_SIZE]);
 

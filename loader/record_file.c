@@ -341,3 +341,11 @@ bool record_copy(const struct record *record, enum record_region_id id, uint32_t
 	memcpy(to, record->tables[id] + entry * entry_size, size < entry_size ? size : entry_size);
 	return true;
 }
+
+void record_put(struct record *record, enum record_region_id id, uint32_t entry, const void *from,
+        size_t size)
+{
+	size_t entry_size = record->header.regions[id].entry_size;
+	memcpy(record->tables[id] + entry * entry_size, from,
+	        size < entry_size ? size : entry_size);
+}

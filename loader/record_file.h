@@ -33,6 +33,10 @@ struct record *record_read_process(pid_t pid, char why[WHY_SIZE]);
 
 void record_free(struct record *record);
 
+/* Changes an entry of the copy: the counterpart of record_copy(), for an entry that there is. */
+void record_put(struct record *record, enum record_region_id id, uint32_t entry, const void *from,
+        size_t size);
+
 /* Copies an entry to *to, a struct of size bytes. False, and zeroes, when there is no such entry.
  */
 bool record_copy(const struct record *record, enum record_region_id id, uint32_t entry, void *to,

@@ -4,6 +4,7 @@
 #ifndef LOADER_REPORT_H
 #define LOADER_REPORT_H
 
+#include "sources.h"
 #include "write.h"
 
 struct report_options {
@@ -15,8 +16,14 @@ struct report_options {
 	const char *to; /* a path that is never overwritten */
 };
 
-/* Writes the report. Returns 0, or EXIT_OWN_FAILURE after one line on stderr. */
-int report_write(
-        const struct model_source *sources, size_t count, const struct report_options *options);
+/* The format that is in force. */
+const struct write_format *report_format(const struct report_options *options);
+
+/*
+ * Writes the report of the sources, or, when there are others, of what differs in them. Returns 0,
+ * or EXIT_OWN_FAILURE after one line on stderr.
+ */
+int report_write(const struct sources *sources, const struct sources *others,
+        const struct report_options *options);
 
 #endif

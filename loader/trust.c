@@ -61,6 +61,10 @@ static uint32_t other_machine(const struct model *model)
 static void note_process(struct trust *trust, const struct model *model)
 {
 	uint32_t flags = model->gaps.flags;
+	if (model->processes->since)
+		note(trust,
+		        "only what happened after the earlier copy was made, by its file's time; "
+		        "the longest waits and holds are those of the whole run");
 	if (any_ended(model, MODEL_RUNNING))
 		note(trust, "still running: the figures are those of a moment, not of one instant");
 	if (any_ended(model, MODEL_UNSEEN))

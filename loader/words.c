@@ -84,6 +84,40 @@ const char *words_strategy(const struct record_control *control, char buffer[WOR
 	return buffer;
 }
 
+const char *words_pause(uint32_t pause)
+{
+	static const char *const names[] = {
+#define PAUSE(name, machine, help) #name,
+#include "shim/pauses.def"
+#undef PAUSE
+	};
+	return pause < sizeof(names) / sizeof(*names) ? names[pause] : "unknown";
+}
+
+static void add_setting(
+        char buffer[WORDS_SETTINGS_SIZE], const char *key, const char *value, const char *standard)
+{
+	size_t length = strlen(buffer);
+	if (value[0] == '\0' || strcmp(value, standard) == 0)
+		return;
+	snprintf(buffer + length, WORDS_SETTINGS_SIZE - length, "%s%s=%s", length > 0 ? " " : "",
+	        key, value);
+}
+
+void words_settings(const struct record_control *control, char buffer[WORDS_SETTINGS_SIZE])
+{
+	char depth[24];
+	snprintf(depth, sizeof(depth), "%u", control->stack_depth);
+	buffer[0] = '\0';
+	add_setting(buffer, "rwlock", control->rwlock.name, "glibc");
+	add_setting(buffer, "spinlock", control->spinlock.name, "glibc");
+	add_setting(buffer, "sem", control->sem.name, "glibc");
+	add_setting(buffer, "futex", control->futex.name, "kernel");
+	add_setting(buffer, "pause", words_pause(control->pause), "default");
+	add_setting(buffer, "stats", words_stats(control->stats), "on");
+	add_setting(buffer, "stacks", depth, "0");
+}
+
 bool words_setting(const struct record_header *header, const char *name, char *buffer, size_t size)
 {
 	size_t name_length = strlen(name);

@@ -27,6 +27,14 @@ const char *words_machine(uint32_t machine);
 /* "yield:30", with the polls before it where there are any. */
 const char *words_strategy(const struct record_control *control, char buffer[WORDS_SIZE]);
 
+/* "rwlock=spin:100 stacks=16": what is not at its default, but for the mutexes; empty for nothing.
+ */
+#define WORDS_SETTINGS_SIZE 256
+void words_settings(const struct record_control *control, char buffer[WORDS_SETTINGS_SIZE]);
+
+/* "isb", ... of control.pause; "unknown" for a damaged record. */
+const char *words_pause(uint32_t pause);
+
 /*
  * The value of a variable in the record's settings, copied to buffer; false when it is not set
  * there.

@@ -4,10 +4,14 @@
 #include "write.h"
 
 const struct write_format write_formats[] = {
-	{ "text", NULL, write_text, false },
-	{ "json", ".json", write_json, false },
-	{ "folded", NULL, write_folded, false },
-	{ "pprof", NULL, write_pprof, true },
+	{ "text", NULL, write_text, false, write_groups_text, write_diff_text,
+	        "tables for people, the default" },
+	{ "json", ".json", write_json, false, write_groups_json, write_diff_json,
+	        "everything, as one JSON object" },
+	{ "folded", NULL, write_folded, false, NULL, NULL,
+	        "time waited by stack, a line each, for flame graphs" },
+	{ "pprof", NULL, write_pprof, true, NULL, NULL,
+	        "time waited by stack, for go tool pprof and speedscope (binary)" },
 };
 
 const size_t write_format_count = sizeof(write_formats) / sizeof(*write_formats);

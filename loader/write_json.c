@@ -4,11 +4,11 @@
  */
 #include "write.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_members.h"
 #include "probes/counters.h"
 #include "text.h"
 #include "trust.h"
@@ -16,48 +16,9 @@
 
 #define FORMAT_VERSION 1
 
-static void set_string(json_t *object, const char *key, const char *value)
-{
-	char *valid = text_valid_utf8(value);
-	json_object_set_new(object, key, valid != NULL ? json_string(valid) : json_null());
-	free(valid);
-}
-
-/* A string, or null where nothing is known. */
-static void set_known(json_t *object, const char *key, const char *value)
-{
-	if (value[0] == '\0')
-		json_object_set_new(object, key, json_null());
-	else
-		set_string(object, key, value);
-}
-
-/* JSON integers end at 2^63 - 1 here; only a damaged record holds more. */
-static json_t *integer(uint64_t value)
-{
-	return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
-}
-
-static void set_integer(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, integer(value));
-}
-
-static void set_bool(json_t *object, const char *key, bool value)
-{
-	json_object_set_new(object, key, json_boolean(value));
-}
-
 static void set_id(json_t *object, const char *key, uint32_t id)
 {
 	json_object_set_new(object, key, id == MODEL_NONE ? json_null() : json_integer(id));
-}
-
-static void set_address(json_t *object, const char *key, uint64_t address)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	json_object_set_new(object, key, json_string(text));
 }
 
 /* One member for each family that has one for each counter. */
@@ -67,32 +28,32 @@ static void set_families(json_t *object, const struct counters *counters)
 		const struct counter_family *family = &counter_families[i];
 		json_t *values = json_object();
 		for (size_t at = family->first; at < family->first + family->count; at++)
-			set_integer(values, counter_table[at].name, counter_value(counters, at));
+			member_integer(values, counter_table[at].name, counter_value(counters, at));
 		json_object_set_new(object, family->name, values);
 	}
 }
 
 static void set_wait(json_t *object, const struct wait_totals *wait)
 {
-	set_integer(object, "waits", wait->waits);
-	set_integer(object, "wait_ns_total", wait->wait_ns_total);
-	set_integer(object, "wait_ns_max", wait->wait_ns_max);
+	member_integer(object, "waits", wait->waits);
+	member_integer(object, "wait_ns_total", wait->wait_ns_total);
+	member_integer(object, "wait_ns_max", wait->wait_ns_max);
 	json_t *histogram = json_array();
 	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
-		json_array_append_new(histogram, integer(wait->histogram[bucket]));
+		json_array_append_new(histogram, member_value(wait->histogram[bucket]));
 	json_object_set_new(object, "histogram", histogram);
 }
 
 static void set_place(json_t *object, const struct place *place)
 {
-	set_address(object, "address", place->address);
-	set_known(object, "function", place->name);
-	set_known(object, "file", place->file);
+	member_address(object, "address", place->address);
+	member_known(object, "function", place->name);
+	member_known(object, "file", place->file);
 	json_object_set_new(
 	        object, "line", place->line != 0 ? json_integer(place->line) : json_null());
-	set_known(object, "module", place->module);
+	member_known(object, "module", place->module);
 	if (place->module[0] != '\0')
-		set_address(object, "offset", place->module_offset);
+		member_address(object, "offset", place->module_offset);
 	else
 		json_object_set_new(object, "offset", json_null());
 }
@@ -112,27 +73,27 @@ static json_t *process_object(const struct process_row *process)
 {
 	const struct record_header *header = &process->record->header;
 	json_t *object = json_object();
-	set_string(object, "name", words_base_name(header->executable));
-	set_string(object, "executable", header->executable);
+	member_string(object, "name", words_base_name(header->executable));
+	member_string(object, "executable", header->executable);
 	json_object_set_new(object, "pid", json_integer(header->pid));
 	json_object_set_new(object, "parent_pid", json_integer(header->parent_pid));
-	set_string(object, "machine", words_machine(header->machine));
-	set_integer(object, "cpus", header->cpus);
-	set_string(object, "state", ending_word(process->ending));
-	set_string(object, "end", words_end_kind(header->end_kind));
+	member_string(object, "machine", words_machine(header->machine));
+	member_integer(object, "cpus", header->cpus);
+	member_string(object, "state", ending_word(process->ending));
+	member_string(object, "end", words_end_kind(header->end_kind));
 	json_object_set_new(object, "exit_status",
 	        process->exit_status >= 0 ? json_integer(process->exit_status) : json_null());
 	json_object_set_new(object, "signal",
 	        process->signal != 0 ? json_integer(process->signal) : json_null());
-	set_integer(object, "start_ticks", header->start_ticks);
-	set_integer(object, "start_real_ns", header->start_real_ns);
-	set_integer(object, "start_ns", header->start_ns);
-	set_integer(object, "end_ns", header->end_ns);
+	member_integer(object, "start_ticks", header->start_ticks);
+	member_integer(object, "start_real_ns", header->start_real_ns);
+	member_integer(object, "start_ns", header->start_ns);
+	member_integer(object, "end_ns", header->end_ns);
 	json_object_set_new(object, "duration_ns",
-	        process->duration_ns > 0 ? integer(process->duration_ns) : json_null());
-	set_integer(object, "threads_created", header->threads_created);
-	set_known(object, "record", header->path);
-	set_known(object, "library", header->library);
+	        process->duration_ns > 0 ? member_value(process->duration_ns) : json_null());
+	member_integer(object, "threads_created", header->threads_created);
+	member_known(object, "record", header->path);
+	member_known(object, "library", header->library);
 	return object;
 }
 
@@ -140,14 +101,14 @@ static json_t *settings_object(const struct model *model)
 {
 	const struct record_control *control = &model->processes->record->control;
 	json_t *object = json_object(), *variables = json_object();
-	set_string(object, "mutex", control->mutex.name);
-	set_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
-	set_string(object, "rwlock", control->rwlock.name);
-	set_string(object, "spinlock", control->spinlock.name);
-	set_string(object, "sem", control->sem.name);
-	set_string(object, "futex", control->futex.name);
-	set_integer(object, "stacks", control->stack_depth);
-	set_string(object, "stats", words_stats(control->stats));
+	member_string(object, "mutex", control->mutex.name);
+	member_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
+	member_string(object, "rwlock", control->rwlock.name);
+	member_string(object, "spinlock", control->spinlock.name);
+	member_string(object, "sem", control->sem.name);
+	member_string(object, "futex", control->futex.name);
+	member_integer(object, "stacks", control->stack_depth);
+	member_string(object, "stats", words_stats(control->stats));
 	for (const char *line = model->processes->record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
@@ -158,7 +119,7 @@ static json_t *settings_object(const struct model *model)
 			        equals + 1);
 			char *key = text_valid_utf8(name);
 			if (key != NULL)
-				set_string(variables, key, value);
+				member_string(variables, key, value);
 			free(key);
 		}
 		line += length + (line[length] == '\n');
@@ -185,14 +146,14 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 	};
 	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		set_bool(object, flags[i].name, (gaps->flags & flags[i].flag) != 0);
-	set_integer(object, "passed_through", model->counters.mutex.passed_through);
-	set_integer(object, "threads_lost", gaps->threads_lost);
-	set_integer(object, "lost_waits", gaps->lost_waits);
-	set_integer(object, "lost_ns", gaps->lost_ns);
-	set_integer(object, "blames_lost", gaps->blames_lost);
-	set_integer(object, "modules_lost", gaps->modules_lost);
-	set_bool(object, "names_merged", gaps->retired_rest != 0);
+		member_bool(object, flags[i].name, (gaps->flags & flags[i].flag) != 0);
+	member_integer(object, "passed_through", model->counters.mutex.passed_through);
+	member_integer(object, "threads_lost", gaps->threads_lost);
+	member_integer(object, "lost_waits", gaps->lost_waits);
+	member_integer(object, "lost_ns", gaps->lost_ns);
+	member_integer(object, "blames_lost", gaps->blames_lost);
+	member_integer(object, "modules_lost", gaps->modules_lost);
+	member_bool(object, "names_merged", gaps->retired_rest != 0);
 	struct trust trust;
 	trust_collect(&trust, model, symbols);
 	size_t changed_count = symbols_count_changed(symbols);
@@ -218,7 +179,8 @@ static json_t *totals_object(const struct model *model)
 	for (size_t i = 0; i < FAMILY_COUNT; i++) {
 		json_t *histogram = json_array();
 		for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
-			json_array_append_new(histogram, integer(model->histograms[i][bucket]));
+			json_array_append_new(
+			        histogram, member_value(model->histograms[i][bucket]));
 		json_object_set_new(
 		        json_object_get(object, counter_families[i].name), "histogram", histogram);
 	}
@@ -231,15 +193,15 @@ static json_t *threads_array(const struct model *model)
 	for (size_t i = 0; i < model->thread_count; i++) {
 		const struct thread_row *row = &model->threads[i];
 		json_t *object = json_object(), *caused = json_object();
-		set_string(object, "name", row->name);
+		member_string(object, "name", row->name);
 		json_object_set_new(
 		        object, "tid", row->tid != 0 ? json_integer(row->tid) : json_null());
-		set_integer(object, "running", row->running);
-		set_integer(object, "ended", row->ended);
+		member_integer(object, "running", row->running);
+		member_integer(object, "ended", row->ended);
 		set_families(object, &row->counters);
-		set_integer(caused, "waits", row->caused.waits);
-		set_integer(caused, "wait_ns_total", row->caused.wait_ns_total);
-		set_integer(caused, "wait_ns_max", row->caused.wait_ns_max);
+		member_integer(caused, "waits", row->caused.waits);
+		member_integer(caused, "wait_ns_total", row->caused.wait_ns_total);
+		member_integer(caused, "wait_ns_max", row->caused.wait_ns_max);
 		json_object_set_new(object, "caused", caused);
 		json_array_append_new(array, object);
 	}
@@ -254,15 +216,15 @@ static json_t *locks_array(const struct model *model, struct symbols *symbols)
 		struct place place;
 		json_t *object = json_object();
 		set_id(object, "id", row->id);
-		set_address(object, "address", row->lock.address);
+		member_address(object, "address", row->lock.address);
 		symbols_find_data(symbols, row->process, row->lock.address, &place);
-		set_known(object, "symbol", place.name);
-		set_integer(object, "symbol_offset", place.name_offset);
-		set_known(object, "module", place.module);
-		set_string(object, "type", words_family(row->lock.family));
-		set_string(object, "kind", words_mutex_type(row->lock.kind));
-		set_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
-		set_bool(object, "destroyed", row->lock.destroyed != 0);
+		member_known(object, "symbol", place.name);
+		member_integer(object, "symbol_offset", place.name_offset);
+		member_known(object, "module", place.module);
+		member_string(object, "type", words_family(row->lock.family));
+		member_string(object, "kind", words_mutex_type(row->lock.kind));
+		member_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
+		member_bool(object, "destroyed", row->lock.destroyed != 0);
 		set_id(object, "first_site", row->first_site);
 		set_wait(object, &row->lock.wait);
 		json_array_append_new(array, object);
@@ -281,7 +243,7 @@ static json_t *sites_array(const struct model *model, struct symbols *symbols)
 		set_id(object, "lock", row->lock);
 		symbols_find_call(symbols, row->code, &place);
 		set_place(object, &place);
-		set_string(object, "mode", row->mode == MODE_SHARED ? "shared" : "exclusive");
+		member_string(object, "mode", row->mode == MODE_SHARED ? "shared" : "exclusive");
 		set_wait(object, &row->wait);
 		json_array_append_new(array, object);
 	}
@@ -302,9 +264,9 @@ static json_t *blame_array(const struct model *model, struct symbols *symbols)
 			set_place(holder, &place);
 		}
 		json_object_set_new(object, "holder", holder);
-		set_integer(object, "waits", row->waits);
-		set_integer(object, "wait_ns_total", row->wait_ns_total);
-		set_integer(object, "wait_ns_max", row->wait_ns_max);
+		member_integer(object, "waits", row->waits);
+		member_integer(object, "wait_ns_total", row->wait_ns_total);
+		member_integer(object, "wait_ns_max", row->wait_ns_max);
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -315,7 +277,7 @@ bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
 {
 	(void)options;
 	json_t *report = json_object();
-	set_integer(report, "version", FORMAT_VERSION);
+	member_integer(report, "version", FORMAT_VERSION);
 	json_object_set_new(report, "process", process_object(model->processes));
 	json_object_set_new(report, "settings", settings_object(model));
 	json_object_set_new(report, "trust", trust_object(model, symbols));

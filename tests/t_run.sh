@@ -113,7 +113,7 @@ start shimmed sleep 60
 await abshim report "$server"
 try 0 report "$server"
 expect "report of a running process" \
-	"sleep, pid $server, running: acquired no mutex and used no condition variable" \
+	"sleep, pid $server, running: used no lock, condition variable or other thing that is counted" \
 	"$(cat "$scratch/out")"
 # shellcheck disable=SC2002
 cat "$ABSHIM_DIR"/sleep.*.abshim | "$BUILD/abshim" report --json - >"$scratch/report.json"

@@ -1,0 +1,244 @@
+/*
+ * Subtracts one record from another, entry by entry: no entry of a record is ever moved. Only
+ * threads that have ended meanwhile are found again under their name, or where there is room.
+ */
+#include "since.h"
+
+#include <string.h>
+
+#include "probes/counters.h"
+
+/* A torn copy may hold a little more in one place than there is now. */
+static void subtract(uint64_t *from, uint64_t amount)
+{
+	*from -= amount < *from ? amount : *from;
+}
+
+static void subtract_32(uint32_t *from, uint32_t amount)
+{
+	*from -= amount < *from ? amount : *from;
+}
+
+static void subtract_counters(struct counters *from, const struct counters *amount)
+{
+	uint64_t *values = (uint64_t *)from, left = 0;
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_table[i].is_max)
+			continue;
+		subtract(&values[i], counter_value(amount, i));
+		left |= values[i];
+	}
+	/* The longest of no waits is 0. */
+	if (left == 0)
+		memset(from, 0, sizeof(*from));
+}
+
+static bool holds_as_much(const struct counters *counters, const struct counters *amount)
+{
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
+		if (!counter_table[i].is_max &&
+		        counter_value(counters, i) < counter_value(amount, i))
+			return false;
+	return true;
+}
+
+static void subtract_caused(struct caused_counters *from, const struct caused_counters *amount)
+{
+	subtract(&from->waits, amount->waits);
+	subtract(&from->wait_ns_total, amount->wait_ns_total);
+}
+
+static void subtract_wait(struct wait_totals *from, const struct wait_totals *amount)
+{
+	subtract(&from->waits, amount->waits);
+	subtract(&from->wait_ns_total, amount->wait_ns_total);
+	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
+		subtract_32(&from->histogram[bucket], amount->histogram[bucket]);
+}
+
+/* The sum of all threads, running and ended. */
+static void sum_threads(const struct record *record, struct counters *sum)
+{
+	struct record_thread thread;
+	struct record_retired retired;
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++)
+		if (record_copy(record, REGION_THREADS, i, &thread, sizeof(thread)) &&
+		        thread.tid != 0)
+			counters_merge(sum, &thread.counters);
+	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++)
+		if (record_copy(record, REGION_RETIRED, i, &retired, sizeof(retired)) &&
+		        retired.state != 0)
+			counters_merge(sum, &retired.counters);
+}
+
+static bool is_earlier(
+        const struct record *record, const struct record *earlier, char why[WHY_SIZE])
+{
+	const struct record_header *now = &record->header, *then = &earlier->header;
+	struct counters sum_now, sum_then;
+	if (then->pid != now->pid || then->start_ticks != now->start_ticks ||
+	        then->start_ns != now->start_ns || strcmp(then->executable, now->executable) != 0) {
+		why_set(why,
+		        "is of another process (pid %d, not pid %d): give an earlier copy of "
+		        "the same record",
+		        (int)then->pid, (int)now->pid);
+		return false;
+	}
+	sum_threads(record, &sum_now);
+	sum_threads(earlier, &sum_then);
+	for (size_t i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_table[i].is_max ||
+		        counter_value(&sum_now, i) >= counter_value(&sum_then, i))
+			continue;
+		why_set(why, "counts more than the record (%s %s): it is the later one of the two",
+		        counter_families[counter_table[i].family].name, counter_table[i].name);
+		return false;
+	}
+	return true;
+}
+
+static void subtract_retired(
+        struct record *record, uint32_t entry, const struct record_retired *amount)
+{
+	struct record_retired retired;
+	record_copy(record, REGION_RETIRED, entry, &retired, sizeof(retired));
+	subtract_counters(&retired.counters, &amount->counters);
+	subtract_caused(&retired.caused, &amount->caused);
+	subtract_32(&retired.threads, amount->threads);
+	record_put(record, REGION_RETIRED, entry, &retired, sizeof(retired));
+}
+
+/* The thread has ended: its counters are among those of some name; the thread may have changed its
+ * own. */
+static void subtract_ended(struct record *record, const struct record_thread *thread)
+{
+	struct record_retired retired;
+	struct record_retired amount = { .counters = thread->counters, .caused = thread->caused };
+	uint32_t found = record->entries[REGION_RETIRED];
+	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++) {
+		record_copy(record, REGION_RETIRED, i, &retired, sizeof(retired));
+		if (retired.state == 0 || !holds_as_much(&retired.counters, &thread->counters))
+			continue;
+		bool same_name = strncmp(retired.name, thread->name, RECORD_NAME_SIZE) == 0;
+		if (same_name || found == record->entries[REGION_RETIRED])
+			found = i;
+		if (same_name)
+			break;
+	}
+	if (found < record->entries[REGION_RETIRED])
+		subtract_retired(record, found, &amount);
+}
+
+/* The rows of names first: what has ended since then is in what is left of them. */
+static void subtract_threads(struct record *record, const struct record *earlier)
+{
+	struct record_retired retired;
+	for (uint32_t i = 0; i < earlier->entries[REGION_RETIRED]; i++)
+		if (record_copy(earlier, REGION_RETIRED, i, &retired, sizeof(retired)) &&
+		        i < record->entries[REGION_RETIRED])
+			subtract_retired(record, i, &retired);
+	for (uint32_t i = 0; i < earlier->entries[REGION_THREADS]; i++) {
+		struct record_thread now, then;
+		if (!record_copy(earlier, REGION_THREADS, i, &then, sizeof(then)) || then.tid == 0)
+			continue;
+		bool runs = record_copy(record, REGION_THREADS, i, &now, sizeof(now)) &&
+		            now.tid == then.tid && now.handle == then.handle &&
+		            now.started_ns == then.started_ns;
+		if (!runs) {
+			subtract_ended(record, &then);
+			continue;
+		}
+		subtract_counters(&now.counters, &then.counters);
+		subtract_caused(&now.caused, &then.caused);
+		record_put(record, REGION_THREADS, i, &now, sizeof(now));
+	}
+}
+
+static void subtract_locks(struct record *record, const struct record *earlier)
+{
+	struct record_lock now, then;
+	for (uint32_t i = 0; i < earlier->entries[REGION_LOCKS]; i++) {
+		if (!record_copy(record, REGION_LOCKS, i, &now, sizeof(now)))
+			return;
+		record_copy(earlier, REGION_LOCKS, i, &then, sizeof(then));
+		subtract_wait(&now.wait, &then.wait);
+		subtract(&now.hold.acquired, then.hold.acquired);
+		subtract(&now.hold.hold_ns_total, then.hold.hold_ns_total);
+		record_put(record, REGION_LOCKS, i, &now, sizeof(now));
+	}
+}
+
+static void subtract_sites(struct record *record, const struct record *earlier)
+{
+	struct record_site now, then;
+	for (uint32_t i = 0; i < earlier->entries[REGION_SITES]; i++) {
+		if (!record_copy(record, REGION_SITES, i, &now, sizeof(now)))
+			return;
+		record_copy(earlier, REGION_SITES, i, &then, sizeof(then));
+		subtract_wait(&now.wait, &then.wait);
+		record_put(record, REGION_SITES, i, &now, sizeof(now));
+	}
+}
+
+static void subtract_blame(struct record *record, const struct record *earlier)
+{
+	struct record_blame now, then;
+	for (uint32_t i = 0; i < earlier->entries[REGION_BLAME]; i++) {
+		if (!record_copy(record, REGION_BLAME, i, &now, sizeof(now)))
+			return;
+		record_copy(earlier, REGION_BLAME, i, &then, sizeof(then));
+		subtract(&now.waits, then.waits);
+		subtract(&now.wait_ns_total, then.wait_ns_total);
+		record_put(record, REGION_BLAME, i, &now, sizeof(now));
+	}
+}
+
+static void subtract_stacks(struct record *record, const struct record *earlier)
+{
+	struct record_stack stack, stack_then;
+	struct record_sample now, then;
+	for (uint32_t i = 0; i < earlier->entries[REGION_STACKS]; i++) {
+		if (!record_copy(record, REGION_STACKS, i, &stack, sizeof(stack)))
+			break;
+		record_copy(earlier, REGION_STACKS, i, &stack_then, sizeof(stack_then));
+		subtract_32(&stack.holders, stack_then.holders);
+		record_put(record, REGION_STACKS, i, &stack, sizeof(stack));
+	}
+	for (uint32_t i = 0; i < earlier->entries[REGION_SAMPLES]; i++) {
+		if (!record_copy(record, REGION_SAMPLES, i, &now, sizeof(now)))
+			break;
+		record_copy(earlier, REGION_SAMPLES, i, &then, sizeof(then));
+		subtract(&now.waits, then.waits);
+		subtract(&now.wait_ns_total, then.wait_ns_total);
+		record_put(record, REGION_SAMPLES, i, &now, sizeof(now));
+	}
+}
+
+static void subtract_header(struct record_header *now, const struct record_header *then)
+{
+	subtract(&now->threads_created, then->threads_created);
+	subtract(&now->threads_lost, then->threads_lost);
+	subtract(&now->lost_waits, then->lost_waits);
+	subtract(&now->lost_ns, then->lost_ns);
+	subtract(&now->created_lost, then->created_lost);
+	subtract(&now->stacks_taken, then->stacks_taken);
+	subtract(&now->stacks_skipped, then->stacks_skipped);
+	subtract(&now->stacks_due, then->stacks_due);
+	subtract(&now->stack_ns_total, then->stack_ns_total);
+	for (int id = 0; id < REGION_COUNT; id++)
+		subtract_32(&now->regions[id].lost, then->regions[id].lost);
+}
+
+bool since_subtract(struct record *record, const struct record *earlier, char why[WHY_SIZE])
+{
+	if (!is_earlier(record, earlier, why))
+		return false;
+	subtract_header(&record->header, &earlier->header);
+	subtract_threads(record, earlier);
+	subtract_locks(record, earlier);
+	subtract_sites(record, earlier);
+	subtract_blame(record, earlier);
+	subtract_stacks(record, earlier);
+	return true;
+}

@@ -1,0 +1,151 @@
+/*
+ * A report of groups: one table for people, or the same rows as JSON.
+ */
+#include "write.h"
+
+#include "group.h"
+#include "json_members.h"
+#include "text_table.h"
+#include "words.h"
+
+#define FORMAT_VERSION 1
+
+#define NAME_WIDTH (TABLE_WIDTH - TABLE_NAME_COLUMN - 8)
+
+static const struct {
+	const char *title, *members, *name;
+} titles[] = {
+	[GROUP_LOCK] = { "Locks, by time waited for them", "", "lock" },
+	[GROUP_SITE] = { "Call sites, by time waited in them", "locks", "call site" },
+	[GROUP_CREATION] = { "Locks of one kind, by time waited for them", "locks",
+	        "variable, or where they were created or first waited for" },
+	[GROUP_THREAD] = { "Threads of one name, by time waited", "threads", "name" },
+	[GROUP_TYPE] = { "Types of locks, by time waited for them", "locks", "type" },
+};
+
+static void print_row(const struct view *view, const struct group_row *row, const char *label)
+{
+	char count[TEXT_NUMBER_SIZE] = "";
+	if (row->members > 0)
+		text_count(count, row->members);
+	table_waits(view, row->waits, row->wait_ns_total, row->wait_ns_max);
+	fprintf(view->out, "%7s ", count);
+	table_name(view, label, NAME_WIDTH);
+	fputc('\n', view->out);
+}
+
+static void print_holds(const struct view *view, const struct groups *groups, size_t shown)
+{
+	if (groups->total.hold_ns_total == 0 || groups->by == GROUP_SITE)
+		return;
+	fprintf(view->out, "\n%9s %8s %11s %9s %9s   %7s %s\n", "held", "of time", "acquired",
+	        "mean", "longest", "", titles[groups->by].name);
+	for (size_t i = 0; i < shown; i++) {
+		const struct group_row *row = &groups->rows[i];
+		char numbers[5][TEXT_NUMBER_SIZE];
+		fprintf(view->out, "%9s %8s %11s %9s %9s   %7s ",
+		        text_duration(numbers[0], row->hold_ns_total),
+		        text_percent(numbers[1], row->hold_ns_total, view->model->duration_ns),
+		        text_count(numbers[2], row->acquired),
+		        text_duration(numbers[3],
+		                row->acquired > 0 ? row->hold_ns_total / row->acquired : 0),
+		        text_duration(numbers[4], row->hold_ns_max), "");
+		table_name(view, row->label, NAME_WIDTH);
+		fputc('\n', view->out);
+	}
+}
+
+/* What --top leaves out, as one row. */
+static struct group_row sum_of(const struct groups *groups, size_t from)
+{
+	struct group_row sum = { .family = FAMILY_COUNT };
+	for (size_t i = from; i < groups->count; i++) {
+		const struct group_row *row = &groups->rows[i];
+		sum.members += row->members;
+		sum.waits += row->waits;
+		sum.wait_ns_total += row->wait_ns_total;
+		if (sum.wait_ns_max < row->wait_ns_max)
+			sum.wait_ns_max = row->wait_ns_max;
+	}
+	return sum;
+}
+
+static void print_groups(const struct view *view, const struct groups *groups)
+{
+	size_t shown = table_heading(view, titles[groups->by].title, groups->count);
+	char what[128];
+	snprintf(what, sizeof(what), "%7s %s", titles[groups->by].members, titles[groups->by].name);
+	table_waits_heading(view, what);
+	for (size_t i = 0; i < shown; i++)
+		print_row(view, &groups->rows[i], groups->rows[i].label);
+	if (shown < groups->count) {
+		struct group_row hidden = sum_of(groups, shown);
+		print_row(view, &hidden, "(the rows not shown)");
+	}
+	if (groups->rest.waits > 0 || groups->rest.wait_ns_total > 0)
+		print_row(view, &groups->rest, "(not in the tables, which were full)");
+	print_row(view, &groups->total, "(total)");
+	print_holds(view, groups, shown);
+}
+
+bool write_groups_text(FILE *out, const struct model *model, struct symbols *symbols,
+        const struct write_options *options)
+{
+	/* Shares are of all time waited, also of what the tables do not hold. */
+	struct model whole = *model;
+	const struct view view = {
+		.out = out, .model = &whole, .symbols = symbols, .top = options->top
+	};
+	struct groups *groups = groups_build(model, symbols, options->by);
+	if (groups == NULL)
+		return false;
+	whole.wait_ns_total = groups->total.wait_ns_total;
+	text_head(&view);
+	print_groups(&view, groups);
+	groups_free(groups);
+	return true;
+}
+
+static json_t *row_object(const struct group_row *row)
+{
+	json_t *object = json_object();
+	if (row->key != NULL) {
+		member_string(object, "key", row->key);
+		member_string(object, "label", row->label);
+		json_object_set_new(object, "family",
+		        row->family < FAMILY_COUNT ? json_string(words_family(row->family))
+		                                   : json_null());
+		member_integer(object, "members", row->members);
+	}
+	member_integer(object, "acquired", row->acquired);
+	member_integer(object, "waits", row->waits);
+	member_integer(object, "wait_ns_total", row->wait_ns_total);
+	member_integer(object, "wait_ns_max", row->wait_ns_max);
+	member_integer(object, "hold_ns_total", row->hold_ns_total);
+	member_integer(object, "hold_ns_max", row->hold_ns_max);
+	return object;
+}
+
+bool write_groups_json(FILE *out, const struct model *model, struct symbols *symbols,
+        const struct write_options *options)
+{
+	struct groups *groups = groups_build(model, symbols, options->by);
+	if (groups == NULL)
+		return false;
+	json_t *report = json_object(), *rows = json_array();
+	member_integer(report, "version", FORMAT_VERSION);
+	json_object_set_new(report, "by", json_string(group_name(groups->by)));
+	member_integer(report, "processes", model->process_count);
+	member_integer(report, "duration_ns", model->duration_ns);
+	for (size_t i = 0; i < groups->count; i++)
+		json_array_append_new(rows, row_object(&groups->rows[i]));
+	bool complete = json_array_size(rows) == groups->count;
+	json_object_set_new(report, "rows", rows);
+	json_object_set_new(report, "rest", row_object(&groups->rest));
+	json_object_set_new(report, "total", row_object(&groups->total));
+	groups_free(groups);
+	complete = complete && json_object_size(report) == 7 &&
+	           json_dumpf(report, out, JSON_COMPACT) == 0 && fputc('\n', out) != EOF;
+	json_decref(report);
+	return complete;
+}

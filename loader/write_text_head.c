@@ -1,0 +1,156 @@
+/*
+ * The beginning of the text report: who, with which settings, and what to know before trusting it.
+ */
+#include "text_table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "families.h"
+#include "trust.h"
+#include "words.h"
+
+#define NAME_WIDTH 64 /* of a program in the title */
+
+static void print_program(const struct view *view, const struct process_row *process, int width)
+{
+	char name[NAME_WIDTH + 1];
+	snprintf(name, sizeof(name), "%.*s", width,
+	        words_base_name(process->record->header.executable));
+	text_escape(view->out, name);
+}
+
+/* ", pid 4711, exit(0) after 2.50 s" */
+static void print_process(const struct view *view, const struct process_row *process)
+{
+	char words[WORDS_SIZE], time[TEXT_NUMBER_SIZE];
+	fprintf(view->out, ", pid %" PRId32 ", %s", process->record->header.pid,
+	        words_ending(process, words));
+	if (process->duration_ns > 0)
+		fprintf(view->out, "%s%s", process->ending == MODEL_RUNNING ? " for " : " after ",
+		        text_duration(time, process->duration_ns));
+}
+
+static bool is_one_program(const struct model *model)
+{
+	const char *first = model->processes->record->header.executable;
+	for (size_t i = 1; i < model->process_count; i++)
+		if (strcmp(model->processes[i].record->header.executable, first) != 0)
+			return false;
+	return true;
+}
+
+/* ": 12 processes of nginx within 2.50 s" */
+static void print_processes(const struct view *view)
+{
+	const struct model *model = view->model;
+	char time[TEXT_NUMBER_SIZE];
+	fprintf(view->out, "%zu processes of ", model->process_count);
+	print_program(view, model->processes, NAME_WIDTH);
+	if (!is_one_program(model))
+		fputs(" and other programs", view->out);
+	if (model->duration_ns > 0)
+		fprintf(view->out, " within %s", text_duration(time, model->duration_ns));
+}
+
+static void print_settings(const struct view *view)
+{
+	char settings[WORDS_SETTINGS_SIZE];
+	words_settings(&view->model->processes->record->control, settings);
+	if (settings[0] == '\0')
+		return;
+	fputs("  settings: ", view->out);
+	text_escape(view->out, settings);
+	fputc('\n', view->out);
+}
+
+static void print_process_table(const struct view *view)
+{
+	const struct model *model = view->model;
+	if (model->process_count == 1)
+		return;
+	size_t shown = table_heading(
+	        view, "Processes, in the order of their records", model->process_count);
+	fprintf(view->out, "  %-20s%9s  %-22s%12s%15s%11s%9s\n", "name", "pid", "state", "duration",
+	        "acquired", "waits", "waited");
+	for (size_t i = 0; i < shown; i++) {
+		const struct process_row *process = &model->processes[i];
+		const struct family_sum sum = family_sum_all(&process->counters);
+		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE], name[20 * 4 + 1] = "";
+		FILE *out = fmemopen(name, sizeof(name), "w");
+		if (out == NULL)
+			return;
+		struct view to_name = { .out = out };
+		print_program(&to_name, process, 19);
+		fclose(out);
+		fprintf(view->out, "  %-20s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
+		        process->record->header.pid, words_ending(process, words),
+		        text_duration(numbers[0], process->duration_ns),
+		        text_count(numbers[1], sum.acquired), text_count(numbers[2], sum.waits),
+		        text_duration(numbers[3], sum.wait_ns_total));
+	}
+}
+
+/* Breaks a note at blanks; its lines are indented below its dash. */
+static void print_note(FILE *out, const char *note)
+{
+	size_t column = 0;
+	fputs("  -", out);
+	while (*note != '\0') {
+		size_t length = strcspn(note, " ");
+		char word[TRUST_NOTE_SIZE];
+		snprintf(word, sizeof(word), "%.*s", (int)length, note);
+		if (column + 1 + length > TABLE_WIDTH - 4 && column > 0) {
+			fputs("\n   ", out);
+			column = 0;
+		}
+		fputc(' ', out);
+		text_escape(out, word);
+		column += 1 + length;
+		note += length;
+		note += strspn(note, " ");
+	}
+	fputc('\n', out);
+}
+
+static void print_trust(const struct view *view)
+{
+	struct trust trust;
+	trust_collect(&trust, view->model, view->symbols);
+	if (trust.count > 0)
+		fputs("\nBefore you trust it\n", view->out);
+	for (unsigned i = 0; i < trust.count; i++)
+		print_note(view->out, trust.notes[i]);
+}
+
+static void print_who(const struct view *view)
+{
+	fputs("abshim: ", view->out);
+	if (view->model->process_count > 1) {
+		print_processes(view);
+		return;
+	}
+	print_program(view, view->model->processes, NAME_WIDTH);
+	print_process(view, view->model->processes);
+}
+
+void text_nothing(const struct view *view)
+{
+	print_who(view);
+	fprintf(view->out, ": %s\n",
+	        view->model->processes->record->control.stats == STATS_OFF
+	                ? "ABSHIM_STATS=off, so nothing was counted"
+	                : "used no lock, condition variable or other thing that is counted");
+}
+
+void text_head(const struct view *view)
+{
+	char words[WORDS_SIZE];
+	print_who(view);
+	fputs("; mutexes wait by ", view->out);
+	text_escape(view->out, words_strategy(&view->model->processes->record->control, words));
+	fputc('\n', view->out);
+	print_settings(view);
+	print_trust(view);
+	print_process_table(view);
+}

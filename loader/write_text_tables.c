@@ -1,0 +1,164 @@
+/*
+ * The tables of the text report: locks, holds, call sites, who blocked whom.
+ */
+#include "text_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "words.h"
+
+#define LOCK_KIND 20 /* columns that " (normal, destroyed)" needs */
+
+/* "recursive", "rwlock", ... */
+static const char *lock_type(const struct record_lock *lock)
+{
+	return lock->family == FAMILY_mutex ? words_mutex_type(lock->kind)
+	                                    : words_family(lock->family);
+}
+
+static void print_lock_name(const struct view *view, const struct lock_row *row)
+{
+	struct place place;
+	char pid[24] = "";
+	if (view->model->process_count > 1)
+		snprintf(pid, sizeof(pid), " of %d",
+		        (int)view->model->processes[row->process].record->header.pid);
+	symbols_find_data(view->symbols, row->process, row->lock.address, &place);
+	table_place(
+	        view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - LOCK_KIND - (unsigned)strlen(pid));
+	fprintf(view->out, "%s (%s%s%s)\n", pid, lock_type(&row->lock),
+	        words_mutex_is_shared(row->lock.kind) ? ", shared" : "",
+	        row->lock.destroyed ? ", destroyed" : "");
+}
+
+void table_of_locks(const struct view *view)
+{
+	uint64_t previous = 0;
+	size_t shown = 0;
+	if (view->model->wait_ns_total > 0 || !view->counts_holds)
+		shown = view->model->lock_count;
+	if (shown == 0)
+		return;
+	shown = table_heading(view, "Locks, by time waited for them", shown);
+	table_waits_heading(view, "lock, and where it was created or first used");
+	for (size_t i = 0; i < shown; i++) {
+		const struct lock_row *row = &view->model->locks[i];
+		const struct site_row *site = model_site(view->model, row->first_site);
+		bool created = row->created.address != 0;
+		struct code code = { MAPPED_NONE, 0 };
+		struct place place;
+		if (created || site != NULL)
+			code = created ? row->created : site->code;
+		table_waits(view, row->lock.wait.waits, row->lock.wait.wait_ns_total,
+		        row->lock.wait.wait_ns_max);
+		print_lock_name(view, row);
+		if (code.address != 0 && code.address != previous) {
+			symbols_find_call(view->symbols, code, &place);
+			table_below(view, created ? "created in " : "first in ", &place);
+		}
+		previous = code.address;
+	}
+}
+
+/* Rows of model.locks, by time held. */
+static int compare_holds(const void *left, const void *right)
+{
+	const struct lock_row *a = *(const struct lock_row *const *)left;
+	const struct lock_row *b = *(const struct lock_row *const *)right;
+	if (a->lock.hold.hold_ns_total != b->lock.hold.hold_ns_total)
+		return a->lock.hold.hold_ns_total < b->lock.hold.hold_ns_total ? 1 : -1;
+	return a->id < b->id ? -1 : 1;
+}
+
+void table_of_holds(const struct view *view)
+{
+	const struct model *model = view->model;
+	const struct lock_row **rows = calloc(model->lock_count + 1, sizeof(*rows));
+	size_t count = 0;
+	for (size_t i = 0; rows != NULL && i < model->lock_count; i++)
+		if (model->locks[i].lock.hold.acquired > 0)
+			rows[count++] = &model->locks[i];
+	if (count == 0) {
+		free(rows);
+		return;
+	}
+	qsort(rows, count, sizeof(*rows), compare_holds);
+	size_t shown = table_heading(view, "Locks, by time held", count);
+	fprintf(view->out, "%9s %8s %11s %9s %9s   %s\n", "held", "of time", "acquired", "mean",
+	        "longest", "lock");
+	for (size_t i = 0; i < shown; i++) {
+		const struct hold_totals *hold = &rows[i]->lock.hold;
+		char numbers[5][TEXT_NUMBER_SIZE];
+		fprintf(view->out, "%9s %8s %11s %9s %9s   ",
+		        text_duration(numbers[0], hold->hold_ns_total),
+		        text_percent(numbers[1], hold->hold_ns_total,
+		                model->processes[rows[i]->process].duration_ns),
+		        text_count(numbers[2], hold->acquired),
+		        text_duration(numbers[3], hold->hold_ns_total / hold->acquired),
+		        text_duration(numbers[4], hold->hold_ns_max));
+		print_lock_name(view, rows[i]);
+	}
+	free(rows);
+}
+
+/* " (read, 2 locks)" */
+static void describe_place(const struct site_row *row, char text[64])
+{
+	char locks[TEXT_NUMBER_SIZE + 16] = "", count[TEXT_NUMBER_SIZE];
+	const char *mode = "";
+	if (row->family == FAMILY_rwlock)
+		mode = row->mode == MODE_SHARED ? "read" : "write";
+	if (row->locks > 1)
+		snprintf(locks, sizeof(locks), "%s locks", text_count(count, row->locks));
+	text[0] = '\0';
+	if (mode[0] != '\0' || locks[0] != '\0')
+		snprintf(text, 64, " (%s%s%s)", mode,
+		        mode[0] != '\0' && locks[0] != '\0' ? ", " : "", locks);
+}
+
+void table_of_places(const struct view *view)
+{
+	if (view->model->place_count == 0)
+		return;
+	size_t shown =
+	        table_heading(view, "Call sites, by time waited in them", view->model->place_count);
+	table_waits_heading(view, "call site");
+	for (size_t i = 0; i < shown; i++) {
+		const struct site_row *row = &view->model->places[i];
+		struct place place;
+		char what[64];
+		describe_place(row, what);
+		symbols_find_call(view->symbols, row->code, &place);
+		table_waits(view, row->wait.waits, row->wait.wait_ns_total, row->wait.wait_ns_max);
+		table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - (unsigned)strlen(what));
+		fprintf(view->out, "%s\n", what);
+	}
+}
+
+void table_of_pairs(const struct view *view)
+{
+	if (view->model->pair_count == 0)
+		return;
+	size_t shown =
+	        table_heading(view, "Who blocked whom, by time waited", view->model->pair_count);
+	table_waits_heading(view, "waiter, and where the holder had acquired it");
+	for (size_t i = 0; i < shown; i++) {
+		const struct blame_row *row = &view->model->pairs[i];
+		struct place place;
+		table_waits(view, row->waits, row->wait_ns_total, row->wait_ns_max);
+		symbols_find_call(view->symbols, row->waiter, &place);
+		table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN);
+		fputc('\n', view->out);
+		const char *words = NULL;
+		if (row->holder.address == 0)
+			words = "a holder that was just changing";
+		else if (mapped_compare(view->model->mapped, row->holder, row->waiter) == 0)
+			words = "the same call site";
+		symbols_find_call(view->symbols, row->holder, &place);
+		if (words != NULL)
+			fprintf(view->out, "%*s%s\n", TABLE_NAME_COLUMN, "held by ", words);
+		else
+			table_below(view, "held by ", &place);
+	}
+}
