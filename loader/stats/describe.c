@@ -27,8 +27,10 @@ struct stats_summary stats_describe(struct stats_values sample)
 	struct stats_summary summary = { sample.n, NAN, NAN, NAN, NAN, NAN, NAN };
 	if (sample.n == 0)
 		return summary;
-	double *sorted = sorted_copy(sample);
-	summary.mean = gsl_stats_mean(sorted, 1, sample.n);
+	double *sorted = sorted_copy(sample), sum = 0;
+	for (size_t i = 0; i < sample.n; i++)
+		sum += sample.values[i];
+	summary.mean = sum / (double)sample.n;
 	if (sample.n > 1)
 		summary.stddev = gsl_stats_sd_m(sorted, 1, sample.n, summary.mean);
 	summary.min = sorted[0];
