@@ -1,0 +1,93 @@
+/*
+ * The verdict on one metric in a line that a person can quote.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "evaluate.h"
+
+/* Enough digits that the last one shown means something: two of the interval's width. */
+static int digits_for(double width)
+{
+	if (!(width > 0) || isinf(width))
+		return 2;
+	int digits = 1 - (int)floor(log10(width));
+	return digits < 0 ? 0 : digits > 6 ? 6 : digits;
+}
+
+static const char *comparative(const struct metric_values *values, double difference)
+{
+	bool more = difference > 0, time = values->unit == UNIT_SECONDS;
+	bool rate = values->unit == UNIT_RATE || values->unit == UNIT_BYTE_RATE;
+	if (values->better == BETTER_UNKNOWN)
+		return more ? "more" : "less";
+	bool good = more == (values->better == BETTER_MORE);
+	if (rate || (time && values->better == BETTER_LESS))
+		return good ? "faster" : "slower";
+	return more ? "more" : "less";
+}
+
+/* How far a metric that is a time must fall, or a rate rise, is its own affair: both are shown as
+ * the change of the metric itself. */
+static void quote_difference(const struct evaluation *evaluation,
+        const struct evaluation_metric *metric, const struct comparison *comparison,
+        char buffer[QUOTE_SIZE])
+{
+	const struct stats_difference *welch = &comparison->welch;
+	double low = welch->relative_low * 100, high = welch->relative_high * 100;
+	int digits = digits_for(high - low);
+	double sign = welch->difference < 0 ? -1 : 1;
+	if (sign < 0) {
+		double swapped = low;
+		low = -high;
+		high = -swapped;
+	}
+	snprintf(buffer, QUOTE_SIZE, "%s is %.*f %% %s (%g %%: %.*f to %.*f %%, n = %zu+%zu)",
+	        comparison->arm->name, digits, fabs(welch->relative) * 100,
+	        comparative(metric->values, welch->difference), evaluation->options.level * 100,
+	        digits, low, digits, high, comparison->reference->summary.n,
+	        comparison->arm->summary.n);
+}
+
+const char *evaluation_quote(const struct evaluation *evaluation,
+        const struct evaluation_metric *metric, const struct comparison *comparison,
+        char buffer[QUOTE_SIZE])
+{
+	const struct stats_difference *welch = &comparison->welch;
+	double low = welch->relative_low * 100, high = welch->relative_high * 100;
+	int digits = digits_for(high - low);
+	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
+	switch (comparison->kind) {
+	case VERDICT_UNKNOWN:
+		snprintf(buffer, QUOTE_SIZE,
+		        "%s: %+.2f %%; no significance can be claimed (n = %zu+%zu)",
+		        comparison->arm->name, welch->relative * 100, na, nb);
+		break;
+	case VERDICT_EQUIVALENT:
+		snprintf(buffer, QUOTE_SIZE,
+		        "equivalent within %g %% (%g %%: %+.*f to %+.*f %%, n = %zu+%zu)",
+		        evaluation->options.equivalence * 100, evaluation->options.level * 100,
+		        digits, low, digits, high, na, nb);
+		break;
+	case VERDICT_DIFFERENT:
+		if (isnan(low)) /* the reference is 0 */
+			snprintf(buffer, QUOTE_SIZE, "%s differs by %g (%g to %g, n = %zu+%zu)",
+			        comparison->arm->name, welch->difference, welch->low, welch->high,
+			        na, nb);
+		else
+			quote_difference(evaluation, metric, comparison, buffer);
+		break;
+	case VERDICT_UNDECIDED:
+		if (isnan(low))
+			snprintf(buffer, QUOTE_SIZE,
+			        "no difference shown (could be %g to %g, n = %zu+%zu)", welch->low,
+			        welch->high, na, nb);
+		else
+			snprintf(buffer, QUOTE_SIZE,
+			        "no difference shown (could be %+.*f to %+.*f %%, n = %zu+%zu)",
+			        digits, low, digits, high, na, nb);
+		break;
+	}
+	return buffer;
+}
