@@ -61,6 +61,12 @@ write_function write_folded;
 /* For `go tool pprof` and speedscope: a compressed profile. */
 write_function write_pprof;
 
+/* One table, of locks or of groups, for spreadsheets: its rows add up to the totals. */
+write_function write_csv;
+
+/* For Prometheus and others: counters by name of thread, the top rows of tables and their sums. */
+write_function write_openmetrics;
+
 /* One table of groups, and the totals. */
 write_function write_groups_text;
 write_function write_groups_json;

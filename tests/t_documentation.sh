@@ -160,9 +160,9 @@ check_json() {
 
 # Reports that between them have every key.
 collect_paths() {
-	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/selectkey" \
-		>"$scratch/out" 2>&1 || fail "selectkey: exit status $?" "$scratch/out"
-	find_record selectkey
+	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/families" \
+		>"$scratch/out" 2>&1 || fail "families: exit status $?" "$scratch/out"
+	find_record families
 	report_paths >"$scratch/paths"
 }
 
