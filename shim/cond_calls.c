@@ -67,7 +67,7 @@ static int wait_ends(
 	if (wait->ours)
 		mutex_set_site(mutex, site);
 	if (wait->frees)
-		hold_begins(self, mutex, MODE_EXCLUSIVE);
+		hold_mutex_begins(self, mutex);
 	if (wait->timed) {
 		thread_waits_on(NULL);
 		uint64_t signalled_ns =

@@ -1,35 +1,28 @@
 /*
- * The lists of held locks: memory of the process's own, one list for each slot of a thread.
+ * Notes what threads hold, in memory of the process's own: one holder for each slot of a thread.
  */
 #include "hold.h"
 
 #include <sys/mman.h>
 
-#include "mutex.h"
-#include "probes/clock.h"
-#include "probes/counters.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
 #include "probes/waits.h"
 
 bool hold_on;
-struct holder *hold_holders;
-
-static size_t holders_bytes(void)
-{
-	return record_header->regions[REGION_THREADS].capacity * sizeof(struct holder);
-}
+__thread struct holder *hold_quick __attribute__((tls_model("initial-exec")));
+static struct holder *holders; /* by slot */
 
 /* In a child, in place of the parent's. */
 static bool map_holders(void)
 {
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-	            (hold_holders != NULL ? MAP_FIXED : 0);
-	long address = sys_call6(SYS_mmap, SYS_ARG(hold_holders), (long)holders_bytes(),
-	        PROT_READ | PROT_WRITE, flags, -1, 0);
+	size_t bytes = record_header->regions[REGION_THREADS].capacity * sizeof(struct holder);
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (holders != NULL ? MAP_FIXED : 0);
+	long address = sys_call6(
+	        SYS_mmap, SYS_ARG(holders), (long)bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (sys_failed(address))
 		return false;
-	hold_holders = (struct holder *)address;
+	holders = (struct holder *)address;
 	return true;
 }
 
@@ -42,21 +35,30 @@ bool hold_start(void)
 	return true;
 }
 
-void hold_forked(void)
-{
-	if (hold_on)
-		hold_on = map_holders();
-}
-
 void hold_stop(void)
 {
 	hold_on = false;
+	hold_quick = NULL;
 }
 
-void hold_enter(const struct record_thread *self)
+void hold_forked(void)
 {
-	if (hold_on)
-		hold_holders[self->slot].count = 0;
+	if (hold_on && !map_holders())
+		hold_stop();
+}
+
+void hold_enter(struct record_thread *self)
+{
+	hold_quick = NULL;
+	if (!hold_on || self == NULL)
+		return;
+	struct holder *holder = &holders[self->slot];
+	holder->self = self;
+	holder->count = 0;
+	for (uint32_t i = 0; i < KNOWN; i++)
+		holder->known[i].lock = holder->known[i].since = 0;
+	if (clock_tick_scale != 0)
+		hold_quick = holder;
 }
 
 static void strike(struct holder *holder, uint32_t entry)
@@ -66,54 +68,119 @@ static void strike(struct holder *holder, uint32_t entry)
 	holder->count--;
 }
 
-void hold_make_room(struct holder *holder)
+static void push(struct holder *holder, uint64_t lock, enum record_mode mode)
 {
-	strike(holder, 0);
+	if (holder->count == HELD) /* the oldest one may have been released by another thread */
+		strike(holder, 0);
+	holder->held[holder->count] = (struct held){ lock, clock_ticks(), mode };
+	holder->count++;
 }
 
-uint64_t hold_take_below(struct holder *holder, uint64_t lock)
+/* Takes the latest hold of the lock off the list; false when it is not there. */
+static bool take(struct holder *holder, uint64_t lock, struct held *taken)
 {
 	uint32_t i = holder->count;
 	while (i > 0 && holder->held[i - 1].lock != lock)
 		i--;
 	if (i == 0)
-		return 0;
-	uint64_t since = holder->held[i - 1].since;
+		return false;
+	*taken = holder->held[i - 1];
 	strike(holder, i - 1);
-	return since;
+	return true;
 }
 
-struct record_lock *hold_find_row(
-        struct known *known, uint64_t lock, enum record_family family, uint32_t kind)
+/* What stands for the row of a lock when there is no room for one. */
+static struct record_lock no_row = { .destroyed = 1 };
+
+/* Looks for the row again where the mutex is new at its address, and where there was no room but a
+ * wait may have made one. */
+static void find_row(struct known *known, const pthread_mutex_t *mutex)
 {
 	uint32_t rows = record_header->regions[REGION_LOCKS].used;
-	/* A wait may have made a row for it meanwhile. */
-	if (known->lock == lock && known->row == NULL && known->rows == rows)
-		return NULL;
+	if (known->row != NULL && known->row->destroyed == 0)
+		return;
+	if (known->row == &no_row && known->rows == rows)
+		return;
+	struct record_lock *row =
+	        record_lock_row(known->lock, FAMILY_mutex, (uint32_t)mutex_kind(mutex));
+	known->row = row != NULL ? row : &no_row;
 	known->rows = rows;
-	known->row = record_lock_row(lock, family, kind);
-	known->lock = lock;
-	return known->row;
 }
 
-void hold_rwlock_ended(struct record_thread *self, const void *lock)
+void hold_mutex_begun(const struct record_thread *self, const pthread_mutex_t *mutex)
+{
+	struct holder *holder = &holders[self->slot];
+	struct known *known = hold_known(holder, mutex);
+	uint64_t lock = (uint64_t)(uintptr_t)mutex;
+	if (known->lock != lock) {
+		if (known->since != 0) {
+			push(holder, lock, MODE_EXCLUSIVE);
+			return;
+		}
+		known->lock = lock;
+		known->row = NULL;
+	}
+	find_row(known, mutex);
+	known->since = clock_ticks();
+}
+
+/* Adds to the row, which the mutex keeps other writers out of. */
+static void add_mutex(
+        struct record_lock *row, uint64_t hold_ns, bool released, struct mutex_counters *counters)
+{
+	counter_add(&counters->hold_ns_total, hold_ns);
+	counter_max(&counters->hold_ns_max, hold_ns);
+	if (row == NULL || row == &no_row) {
+		counter_add(&counters->hold_lost, released);
+		return;
+	}
+	counter_add(&row->hold.acquired, released);
+	counter_add(&row->hold.hold_ns_total, hold_ns);
+	counter_max(&row->hold.hold_ns_max, hold_ns);
+}
+
+void hold_mutex_ended(struct record_thread *self, const pthread_mutex_t *mutex, bool released)
+{
+	uint64_t now = clock_ticks(), lock = (uint64_t)(uintptr_t)mutex;
+	struct mutex_counters *counters = &self->counters.mutex;
+	struct holder *holder = &holders[self->slot];
+	struct known *known = hold_known(holder, mutex);
+	struct held held;
+	if (mutex_owner(mutex) == self->tid && known->lock == lock && known->since != 0) {
+		uint64_t hold_ns = clock_ticks_ns(known->since, now);
+		known->since = 0;
+		find_row(known, mutex);
+		add_mutex(known->row, hold_ns, released, counters);
+	} else if (mutex_owner(mutex) == self->tid && take(holder, lock, &held)) {
+		struct record_lock *row =
+		        record_lock_row(lock, FAMILY_mutex, (uint32_t)mutex_kind(mutex));
+		add_mutex(row, clock_ticks_ns(held.since, now), released, counters);
+	} else {
+		counter_add(&counters->hold_lost, released);
+	}
+}
+
+void hold_rwlock_begun(
+        const struct record_thread *self, const pthread_rwlock_t *lock, enum record_mode mode)
+{
+	push(&holders[self->slot], (uint64_t)(uintptr_t)lock, mode);
+}
+
+void hold_rwlock_ended(struct record_thread *self, const pthread_rwlock_t *lock)
 {
 	uint64_t now = clock_ticks(), address = (uint64_t)(uintptr_t)lock;
 	struct rwlock_counters *counters = &self->counters.rwlock;
-	struct holder *holder = &hold_holders[self->slot];
-	uint64_t since = hold_take(holder, address | MODE_SHARED);
-	bool reads = since != 0;
-	if (!reads)
-		since = hold_take(holder, address | MODE_EXCLUSIVE);
-	if (since == 0) {
+	struct held held;
+	if (!take(&holders[self->slot], address, &held)) {
 		counter_add(&counters->hold_lost, 1);
 		return;
 	}
-	uint64_t hold_ns = clock_ticks_ns(since, now);
+	bool reads = held.mode == MODE_SHARED;
+	uint64_t hold_ns = clock_ticks_ns(held.since, now);
 	counter_add(
 	        reads ? &counters->read_hold_ns_total : &counters->write_hold_ns_total, hold_ns);
 	counter_max(reads ? &counters->read_hold_ns_max : &counters->write_hold_ns_max, hold_ns);
-	struct record_lock *row = hold_row(holder, address, FAMILY_rwlock, 0);
+	struct record_lock *row = record_lock_row(address, FAMILY_rwlock, 0);
 	if (row == NULL) {
 		counter_add(&counters->hold_lost, 1);
 		return;

@@ -121,6 +121,7 @@ struct record_thread *thread_enter(void)
 struct thread_aside thread_step_aside(void)
 {
 	struct thread_aside aside = { thread_slot, thread_self };
+	hold_enter(NULL);
 	thread_slot = thread_self = NULL;
 	state.left_out = true;
 	return aside;
