@@ -92,35 +92,44 @@ static bool take(struct holder *holder, uint64_t lock, struct held *taken)
 /* What stands for the row of a lock when there is no room for one. */
 static struct record_lock no_row = { .destroyed = 1 };
 
-/* Looks for the row again where the mutex is new at its address, and where there was no room but a
+/* Looks for the row again where the lock is new at its address, and where there was no room but a
  * wait may have made one. */
-static void find_row(struct known *known, const pthread_mutex_t *mutex)
+static struct record_lock *find_row(
+        struct known *known, uint64_t lock, enum record_family family, uint32_t kind)
 {
 	uint32_t rows = record_header->regions[REGION_LOCKS].used;
 	if (known->row != NULL && known->row->destroyed == 0)
-		return;
+		return known->row;
 	if (known->row == &no_row && known->rows == rows)
-		return;
-	struct record_lock *row =
-	        record_lock_row(known->lock, FAMILY_mutex, (uint32_t)mutex_kind(mutex));
+		return known->row;
+	struct record_lock *row = record_lock_row(lock, family, kind);
 	known->row = row != NULL ? row : &no_row;
 	known->rows = rows;
+	return known->row;
+}
+
+/* Makes the lock known; false when its place is that of a mutex which is held. */
+static bool know(struct known *known, uint64_t lock)
+{
+	if (known->lock == lock)
+		return true;
+	if (known->since != 0)
+		return false;
+	known->lock = lock;
+	known->row = NULL;
+	return true;
 }
 
 void hold_mutex_begun(const struct record_thread *self, const pthread_mutex_t *mutex)
 {
 	struct holder *holder = &holders[self->slot];
-	struct known *known = hold_known(holder, mutex);
 	uint64_t lock = (uint64_t)(uintptr_t)mutex;
-	if (known->lock != lock) {
-		if (known->since != 0) {
-			push(holder, lock, MODE_EXCLUSIVE);
-			return;
-		}
-		known->lock = lock;
-		known->row = NULL;
+	struct known *known = hold_known(holder, lock);
+	if (!know(known, lock)) {
+		push(holder, lock, MODE_EXCLUSIVE);
+		return;
 	}
-	find_row(known, mutex);
+	find_row(known, lock, FAMILY_mutex, (uint32_t)mutex_kind(mutex));
 	known->since = clock_ticks();
 }
 
@@ -142,19 +151,19 @@ static void add_mutex(
 void hold_mutex_ended(struct record_thread *self, const pthread_mutex_t *mutex, bool released)
 {
 	uint64_t now = clock_ticks(), lock = (uint64_t)(uintptr_t)mutex;
+	uint32_t kind = (uint32_t)mutex_kind(mutex);
 	struct mutex_counters *counters = &self->counters.mutex;
 	struct holder *holder = &holders[self->slot];
-	struct known *known = hold_known(holder, mutex);
+	struct known *known = hold_known(holder, lock);
+	bool ours = mutex_owner(mutex) == self->tid;
 	struct held held;
-	if (mutex_owner(mutex) == self->tid && known->lock == lock && known->since != 0) {
+	if (ours && known->lock == lock && known->since != 0) {
 		uint64_t hold_ns = clock_ticks_ns(known->since, now);
 		known->since = 0;
-		find_row(known, mutex);
-		add_mutex(known->row, hold_ns, released, counters);
-	} else if (mutex_owner(mutex) == self->tid && take(holder, lock, &held)) {
-		struct record_lock *row =
-		        record_lock_row(lock, FAMILY_mutex, (uint32_t)mutex_kind(mutex));
-		add_mutex(row, clock_ticks_ns(held.since, now), released, counters);
+		add_mutex(find_row(known, lock, FAMILY_mutex, kind), hold_ns, released, counters);
+	} else if (ours && take(holder, lock, &held)) {
+		add_mutex(record_lock_row(lock, FAMILY_mutex, kind),
+		        clock_ticks_ns(held.since, now), released, counters);
 	} else {
 		counter_add(&counters->hold_lost, released);
 	}
@@ -170,8 +179,10 @@ void hold_rwlock_ended(struct record_thread *self, const pthread_rwlock_t *lock)
 {
 	uint64_t now = clock_ticks(), address = (uint64_t)(uintptr_t)lock;
 	struct rwlock_counters *counters = &self->counters.rwlock;
+	struct holder *holder = &holders[self->slot];
+	struct known *known = hold_known(holder, address + FAMILY_rwlock);
 	struct held held;
-	if (!take(&holders[self->slot], address, &held)) {
+	if (!take(holder, address, &held)) {
 		counter_add(&counters->hold_lost, 1);
 		return;
 	}
@@ -180,8 +191,10 @@ void hold_rwlock_ended(struct record_thread *self, const pthread_rwlock_t *lock)
 	counter_add(
 	        reads ? &counters->read_hold_ns_total : &counters->write_hold_ns_total, hold_ns);
 	counter_max(reads ? &counters->read_hold_ns_max : &counters->write_hold_ns_max, hold_ns);
-	struct record_lock *row = record_lock_row(address, FAMILY_rwlock, 0);
-	if (row == NULL) {
+	struct record_lock *row = know(known, address + FAMILY_rwlock)
+	                                  ? find_row(known, address, FAMILY_rwlock, 0)
+	                                  : record_lock_row(address, FAMILY_rwlock, 0);
+	if (row == NULL || row == &no_row) {
 		counter_add(&counters->hold_lost, 1);
 		return;
 	}

@@ -19,13 +19,13 @@
 #include "probes/counters.h"
 #include "probes/record.h"
 
-#define KNOWN 64u /* mutexes that a thread finds at once; a power of two */
-#define HELD  16u /* other locks that it may hold at a time, all of them timed */
+#define KNOWN 64u /* locks that a thread finds at once; a power of two */
+#define HELD  16u /* locks that it may hold besides those mutexes, all of them timed */
 
-/* A mutex that the thread has used before. */
+/* A lock that the thread has used before. */
 struct known {
-	uint64_t lock;
-	uint64_t since;          /* ticks; 0: the thread does not hold it */
+	uint64_t lock;           /* its address, plus its family: that of mutexes is 0 */
+	uint64_t since;          /* ticks, for a mutex that the thread holds; else 0 */
 	struct record_lock *row; /* one that is marked as destroyed: there was no room */
 	uint32_t rows;           /* how many there were then */
 };
@@ -97,18 +97,17 @@ static inline void hold_rwlock_begins(
 		hold_rwlock_begun(self, lock, mode);
 }
 
-/* The thread has released the lock: its latest hold of it, for reading or writing, is over. */
+/* The thread is about to release the lock: its latest hold of it, for reading or writing, ends. */
 static inline void hold_rwlock_ends(struct record_thread *self, const pthread_rwlock_t *lock)
 {
 	if (__builtin_expect(hold_on, 0))
 		hold_rwlock_ended(self, lock);
 }
 
-/* Where the mutex is, if it is known. */
-static inline struct known *hold_known(struct holder *holder, const pthread_mutex_t *mutex)
+/* Where the lock is, if it is known. lock: as in struct known. */
+static inline struct known *hold_known(struct holder *holder, uint64_t lock)
 {
-	uint64_t hash =
-	        (uint64_t)(uintptr_t)mutex * UINT64_C(0x9e3779b97f4a7c15); /* as in waits.c */
+	uint64_t hash = lock * UINT64_C(0x9e3779b97f4a7c15); /* as in waits.c */
 	return &holder->known[hash >> 32 & (KNOWN - 1)];
 }
 
@@ -121,11 +120,11 @@ static inline void hold_mutex_begins_quickly(struct known *known)
 /* hold_mutex_ends(..., true), where all is as usual; else false, and nothing is done. */
 static inline bool hold_mutex_ends_quickly(struct holder *holder, const pthread_mutex_t *mutex)
 {
-	uint64_t now = clock_counter();
+	uint64_t now = clock_counter(), lock = (uint64_t)(uintptr_t)mutex;
 	struct record_thread *self = holder->self;
-	struct known *known = hold_known(holder, mutex);
+	struct known *known = hold_known(holder, lock);
 	struct record_lock *row = known->row;
-	if (known->lock != (uint64_t)(uintptr_t)mutex || known->since == 0 || row->destroyed != 0 ||
+	if (known->lock != lock || known->since == 0 || row->destroyed != 0 ||
 	        mutex_owner(mutex) != self->tid)
 		return false;
 	uint64_t hold_ns = clock_counter_ns(known->since, now);

@@ -118,8 +118,9 @@ int mutex_lock_slow(pthread_mutex_t *mutex, const void *site)
 	struct holder *holder = hold_quick;
 	int kind = mutex_kind(mutex);
 	if (holder != NULL && mutex_is_plain_normal(kind)) {
-		struct known *known = hold_known(holder, mutex);
-		if (known->lock == (uint64_t)(uintptr_t)mutex && mutex_try(mutex, kind)) {
+		uint64_t lock = (uint64_t)(uintptr_t)mutex;
+		struct known *known = hold_known(holder, lock);
+		if (known->lock == lock && mutex_try(mutex, kind)) {
 			mutex_own(mutex, holder->self->tid, site);
 			counter_add(&holder->self->counters.mutex.acquired, 1);
 			hold_mutex_begins_quickly(known);
