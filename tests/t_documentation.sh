@@ -30,8 +30,9 @@ options_in() {
 	grep -oE -- '(^|[^A-Za-z0-9-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z].*' | sort -u
 }
 
-# compare WHAT: the lines of the two files, sorted, are the same; says which are not.
+# compare WHAT: says which lines one of the two files alone has, or the second one twice.
 compare() {
+	sort "$scratch/documented" | uniq -d | sed "s|^|$1 has twice |"
 	sort -u "$scratch/said" -o "$scratch/said"
 	sort -u "$scratch/documented" -o "$scratch/documented"
 	comm -23 "$scratch/said" "$scratch/documented" | sed "s|^|$1 lacks |"
@@ -120,27 +121,30 @@ check_counters() {
 	done
 }
 
-# Prints a path for each key that the page documents, FAMILY and the like as they stand.
+# Prints a path for each key that the page documents, behind the name of its section, with FAMILY and
+# the like as they stand.
 documented_paths() {
 	plain_text <"$pages/abshim-json.5" | awk '
-		/^\.S[HS] / {
-			sub(/^\.S[HS] /, "")
-			count = $0 == "Top level" || /\[\]$|^[a-z]+(\.|$)|\]\./ ? split($0, objects, ", ") : 0
-		}
+		/^\.SH / { section = $2; count = 0 }
+		/^\.SS / { sub(/^\.SS /, ""); count = split($0, objects, ", ") }
 		tagged {
 			keys = split($0, key, " *, *")
 			for (i = 1; i <= count; i++)
 				for (j = 1; j <= keys; j++)
-					print (objects[i] == "Top level" ? "" : objects[i] ".") key[j]
+					print section, (objects[i] == "Top level" ? "" : objects[i] ".") key[j]
 		}
 		{ tagged = $0 == ".TP" }'
 }
 
-# Prints a path for each key of the report read last.
+# report_paths SECTION ARGUMENTS...: prints a path for each key of what abshim report prints.
 report_paths() {
+	section=$1
+	shift
+	abshim report --json "$@" >"$scratch/report.json" 2>"$scratch/report.log" ||
+		fail "abshim report --json $*: exit status $?" "$scratch/report.log"
 	jq -r '[paths | select(last | type == "string") |
 		map(if type == "number" then "[]" else tostring end) | join(".") | gsub("\\.\\[\\]"; "[]")] |
-		unique[]' "$scratch/report.json" | sed -f "$scratch/families"
+		unique[]' "$scratch/report.json" | sed -f "$scratch/families" | sed "s/^/$section /"
 }
 
 # What turns the names of families, their counters and of variables into the page's words for them.
@@ -163,7 +167,13 @@ collect_paths() {
 	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/families" \
 		>"$scratch/out" 2>&1 || fail "families: exit status $?" "$scratch/out"
 	find_record families
-	report_paths >"$scratch/paths"
+	{
+		report_paths REPORT "$record"
+		report_paths REPORT "$record" "$record"
+		report_paths TABLE --by lock "$record"
+		report_paths TABLE --by thread "$record"
+		report_paths DIFFERENCE --diff "$record" "$record"
+	} >"$scratch/paths"
 }
 
 check_all() {
@@ -200,3 +210,4 @@ misses libabshim.7 '^\.B spun_vain'
 misses libabshim.7 '^\.BR queue'
 misses abshim-json.5 '^\.BR waits'
 misses abshim-json.5 '^\.B holder'
+misses abshim-json.5 '^\.B relative'
