@@ -34,6 +34,7 @@ static struct walk {
 
 static struct libunwind libunwind;
 static void *space;
+static bool is_early; /* which layout of struct unwind_table the library knows */
 
 static int read_memory(void *of, uint64_t address, uint64_t *word, int write, void *unused)
 {
@@ -68,6 +69,8 @@ static int find_function(void *of, uint64_t unused_pc, void *info, int with_rule
 		.start = walk.object.start,
 		.end = walk.object.end,
 		.format = UNWIND_REMOTE_TABLE,
+	};
+	*(is_early ? &table.place : &table.later.place) = (struct unwind_place){
 		.base = header,
 		.words = (uint32_t)second, /* entries of two halves */
 		.data = header + EH_TABLE,
@@ -159,7 +162,7 @@ static void fill_rule(struct rule *rule, bool is_return)
 	walk.wanted = rule->pc - is_return;
 	walk.rule = rule;
 	if (!object_at(walk.wanted, &walk.object)) {
-		rules_drop(rule);
+		rule->kind = RULE_NOWHERE;
 		return;
 	}
 	walk.peek.image_start = walk.object.start;
@@ -222,6 +225,8 @@ static void add_frames(uint64_t pc, uint64_t site, uint32_t limit, struct unwind
 		}
 		if (rule->kind == RULE_SIGNAL)
 			stack->end = STACK_SIGNAL;
+		if ((rule->kind == RULE_SIGNAL || rule->kind == RULE_NOWHERE) && stack->depth > 1)
+			stack->depth--; /* it is no call of the program's */
 		if (rule->kind != RULE_STEP || !step(rule, &pc))
 			return;
 		if (pc == 0) {
@@ -279,9 +284,18 @@ static bool find_functions(void *handle)
 	return true;
 }
 
-const char *unwind_load(void)
+/* It prepares itself at its first call; and must get past this library. */
+static bool can_unwind(const void *site)
 {
 	struct unwind_stack stack;
+	rules_forget();
+	unwind_take(site, RECORD_MAX_STACK, &stack);
+	return stack.start != 0;
+}
+
+const char *unwind_load(void)
+{
+	const void *site = __builtin_extract_return_addr(__builtin_return_address(0));
 	if (!peek_works())
 		return "the kernel does not say which memory is there";
 	void *handle = real_load(UNWIND_LIBRARY);
@@ -294,7 +308,8 @@ const char *unwind_load(void)
 	space = libunwind.create_addr_space(&accessors, 0);
 	if (space == NULL)
 		return "no memory for libunwind";
-	/* It prepares itself at its first call; and must have got past this function. */
-	unwind_take(__builtin_return_address(0), RECORD_MAX_STACK, &stack);
-	return stack.start != 0 ? NULL : UNWIND_LIBRARY " cannot unwind this library's frames";
+	if (can_unwind(site))
+		return NULL;
+	is_early = true;
+	return can_unwind(site) ? NULL : UNWIND_LIBRARY " cannot unwind this library's frames";
 }
