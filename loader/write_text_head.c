@@ -10,7 +10,8 @@
 #include "trust.h"
 #include "words.h"
 
-#define NAME_WIDTH 64 /* of a program in the title */
+#define NAME_WIDTH   64 /* of a program in the title */
+#define PROCESS_NAME 17 /* and in the table of processes */
 
 static void print_program(const struct view *view, const struct process_row *process, int width)
 {
@@ -53,14 +54,33 @@ static void print_processes(const struct view *view)
 		fprintf(view->out, " within %s", text_duration(time, model->duration_ns));
 }
 
+/* What a process was told, in one line: its mutexes' strategy, then the rest. */
+static void describe_settings(
+        const struct process_row *process, char mutex[WORDS_SIZE], char rest[WORDS_SETTINGS_SIZE])
+{
+	words_strategy(&process->record->control, mutex);
+	words_settings(&process->record->control, rest);
+}
+
 static void print_settings(const struct view *view)
 {
-	char settings[WORDS_SETTINGS_SIZE];
-	words_settings(&view->model->processes->record->control, settings);
-	if (settings[0] == '\0')
+	const struct model *model = view->model;
+	char mutex[WORDS_SIZE], rest[WORDS_SETTINGS_SIZE];
+	describe_settings(model->processes, mutex, rest);
+	for (size_t i = 1; i < model->process_count; i++) {
+		char other_mutex[WORDS_SIZE], other_rest[WORDS_SETTINGS_SIZE];
+		describe_settings(&model->processes[i], other_mutex, other_rest);
+		if (strcmp(mutex, other_mutex) == 0 && strcmp(rest, other_rest) == 0)
+			continue;
+		fputs("; their settings differ\n", view->out);
 		return;
-	fputs("  settings: ", view->out);
-	text_escape(view->out, settings);
+	}
+	fputs("; mutexes wait by ", view->out);
+	text_escape(view->out, mutex);
+	if (rest[0] != '\0') {
+		fputs("\n  settings: ", view->out);
+		text_escape(view->out, rest);
+	}
 	fputc('\n', view->out);
 }
 
@@ -71,19 +91,20 @@ static void print_process_table(const struct view *view)
 		return;
 	size_t shown = table_heading(
 	        view, "Processes, in the order of their records", model->process_count);
-	fprintf(view->out, "  %-20s%9s  %-22s%12s%15s%11s%9s\n", "name", "pid", "state", "duration",
+	fprintf(view->out, "  %-18s%9s  %-22s%12s%15s%11s%9s\n", "name", "pid", "state", "duration",
 	        "acquired", "waits", "waited");
 	for (size_t i = 0; i < shown; i++) {
 		const struct process_row *process = &model->processes[i];
 		const struct family_sum sum = family_sum_all(&process->counters);
-		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE], name[20 * 4 + 1] = "";
+		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE],
+		        name[PROCESS_NAME * 4 + 1] = "";
 		FILE *out = fmemopen(name, sizeof(name), "w");
 		if (out == NULL)
 			return;
 		struct view to_name = { .out = out };
-		print_program(&to_name, process, 19);
+		print_program(&to_name, process, PROCESS_NAME);
 		fclose(out);
-		fprintf(view->out, "  %-20s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
+		fprintf(view->out, "  %-18s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
 		        process->record->header.pid, words_ending(process, words),
 		        text_duration(numbers[0], process->duration_ns),
 		        text_count(numbers[1], sum.acquired), text_count(numbers[2], sum.waits),
@@ -136,20 +157,19 @@ static void print_who(const struct view *view)
 
 void text_nothing(const struct view *view)
 {
+	const struct process_row *process = view->model->processes;
+	const char *words = "used no lock, condition variable or other thing that is counted";
+	if (process->record->control.stats == STATS_OFF)
+		words = "ABSHIM_STATS=off, so nothing was counted";
+	else if (process->since)
+		words = "nothing was counted after the earlier copy was made";
 	print_who(view);
-	fprintf(view->out, ": %s\n",
-	        view->model->processes->record->control.stats == STATS_OFF
-	                ? "ABSHIM_STATS=off, so nothing was counted"
-	                : "used no lock, condition variable or other thing that is counted");
+	fprintf(view->out, ": %s\n", words);
 }
 
 void text_head(const struct view *view)
 {
-	char words[WORDS_SIZE];
 	print_who(view);
-	fputs("; mutexes wait by ", view->out);
-	text_escape(view->out, words_strategy(&view->model->processes->record->control, words));
-	fputc('\n', view->out);
 	print_settings(view);
 	print_trust(view);
 	print_process_table(view);

@@ -14,7 +14,9 @@
 #include "loader/record_file.h"
 #include "probes/record.h"
 
+#ifndef SYNTHETIC_CAPACITY
 #define SYNTHETIC_CAPACITY 64u
+#endif
 
 struct synthetic {
 	unsigned char *bytes;
