@@ -32,8 +32,9 @@ static const struct option plain_options[] = {
 
 static int print_usage(void)
 {
-	fputs("Usage: abshim report [--FORMAT] [--by GROUP] [--diff OTHER] [--since EARLIER]\n"
-	      "                     [--holder] [--top N] [--to FILE] FILE|PID|DIRECTORY|- ...\n"
+	fputs("Usage: abshim report [--FORMAT] [--by lock|site|creation|thread|type]\n"
+	      "                     [--diff OTHER] [--since EARLIER] [--holder] [--top N]\n"
+	      "                     [--to FILE] FILE|PID|DIRECTORY|- ...\n"
 	      "\n"
 	      "Prints who waited for which lock, where, and for whom. FILE is a record that\n"
 	      "libabshim.so left behind (DIR/NAME.PID.N.abshim), also after kill -9; PID a "
