@@ -146,7 +146,9 @@ static inline struct synthetic synthetic_new(void)
 	for (int id = 0; id < REGION_COUNT; id++) {
 		made.header->regions[id] = (struct record_region){ .offset = offset,
 			.entry_size = sizes[id],
-			.capacity = id == REGION_CONTROL ? 1 : SYNTHETIC_CAPACITY };
+			.capacity = id == REGION_CONTROL ? 1
+			            : sizes[id] == 0     ? 0
+			                                 : SYNTHETIC_CAPACITY };
 		offset += ((uint64_t)sizes[id] * SYNTHETIC_CAPACITY + 63) / 64 * 64;
 	}
 	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
