@@ -13,6 +13,7 @@
 #include "shim/real.h"
 #include "shim/rules.h"
 #include "tests/frames.h"
+#include "tests/sanitized.h"
 #include "tests/totals.h"
 
 static const struct timespec past = { 1, 0 };
@@ -113,13 +114,13 @@ START_TEST(none_without_statistics_or_under_a_filter)
 END_TEST
 
 /* Of one thread: it is inside, taking a stack; it may go on. */
-static volatile bool is_inside, may_go_on;
+static bool is_inside, may_go_on;
 static int (*find_object)(void *address, struct real_object *object);
 
 static int find_and_stay(void *address, struct real_object *object)
 {
-	is_inside = true;
-	while (!may_go_on)
+	__atomic_store_n(&is_inside, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&may_go_on, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return find_object != NULL ? find_object(address, object) : -1;
 }
@@ -140,14 +141,14 @@ static pthread_t begin_other(void)
 	real_functions._dl_find_object = find_and_stay;
 	rules_forget();
 	ck_assert_int_eq(pthread_create(&thread, NULL, wait_in_a_thread, NULL), 0);
-	while (!is_inside)
+	while (!__atomic_load_n(&is_inside, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return thread;
 }
 
 static void end_other(pthread_t thread)
 {
-	may_go_on = true;
+	__atomic_store_n(&may_go_on, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 }
 
@@ -203,7 +204,7 @@ static int depth_of_lock;
 
 static void *wait_for_end(void *unused)
 {
-	while (!may_go_on)
+	while (!__atomic_load_n(&may_go_on, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return unused;
 }
@@ -259,7 +260,7 @@ START_TEST(holder_is_found_by_its_acquisition)
 	ck_assert(lies_in(frames[0], lock_in_another));
 	ck_assert(lies_in(frames[1], release_in_another));
 	ck_assert_uint_eq(held->depth, depth + 1);
-	may_go_on = true;
+	__atomic_store_n(&may_go_on, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(held->holders, 1);
 }
@@ -340,12 +341,14 @@ int main(void)
 	tcase_add_test(tcase, first_wait_of_every_site_is_taken);
 	tcase_add_test(tcase, none_while_code_is_unloaded);
 	tcase_add_test(tcase, none_without_statistics_or_under_a_filter);
-	tcase_add_test(tcase, one_thread_at_a_time);
-	tcase_add_test(tcase, child_has_stacks_unless_one_was_being_taken);
 	tcase_add_test(tcase, holder_is_found_by_its_acquisition);
 	tcase_add_test(tcase, same_stack_has_one_row);
 	tcase_add_test(tcase, tables_are_bounded);
 	tcase_add_test(tcase, its_own_locks_are_not_counted);
+	if (!THREAD_SANITIZER) { /* it is gone when a thread's destructors lock */
+		tcase_add_test(tcase, one_thread_at_a_time);
+		tcase_add_test(tcase, child_has_stacks_unless_one_was_being_taken);
+	}
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
