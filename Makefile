@@ -202,7 +202,8 @@ fuzz:
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS)
 
 $(FUZZER): $(BUILD)/obj/tests/fuzz/fuzz_record.o \
-		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(BUILD)/links
+		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(PROTO_OBJ) \
+		$(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(subst fuzzer-no-link,fuzzer,$(SAN_FLAGS)) $(LDFLAGS) -o $@ \
 		$(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
 

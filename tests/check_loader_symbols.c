@@ -89,6 +89,12 @@ static __attribute__((noinline)) uint64_t known_function(void)
 	return address;
 }
 
+static bool find_data(uint64_t address, struct place *place)
+{
+	struct record_lock lock = { .address = address };
+	return symbols_find_lock(symbols, 0, &lock, place);
+}
+
 START_TEST(call_has_function_and_line)
 {
 	uint32_t own = add_own_modules();
@@ -132,13 +138,13 @@ START_TEST(variable_has_a_name)
 	struct place place;
 	int on_stack;
 	open_symbols();
-	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex, &place));
+	ck_assert(find_data((uint64_t)(uintptr_t)&known_mutex, &place));
 	ck_assert_str_eq(place.name, "known_mutex");
 	ck_assert_uint_eq(place.name_offset, 0);
 	ck_assert_str_eq(place.module, self);
-	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex + 8, &place));
+	ck_assert(find_data((uint64_t)(uintptr_t)&known_mutex + 8, &place));
 	ck_assert_uint_eq(place.name_offset, 8);
-	ck_assert(!symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&on_stack, &place));
+	ck_assert(!find_data((uint64_t)(uintptr_t)&on_stack, &place));
 	ck_assert_str_eq(place.module, "");
 	ck_assert_uint_lt(own, record->entries[REGION_MODULES]);
 }
@@ -216,7 +222,7 @@ START_TEST(damaged_program_files_never_crash)
 		struct place place;
 		open_symbols();
 		symbols_find_call(symbols, (struct code){ 0, 0x10100 }, &place);
-		symbols_find_data(symbols, 0, 0x10200, &place);
+		find_data(0x10200, &place);
 		symbols_close(symbols);
 		mapped_free(mapped);
 		record_free(record);

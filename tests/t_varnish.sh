@@ -48,8 +48,19 @@ load() {
 		(cd "$scratch/got" && sha256sum -- *)
 		rm -r "$scratch/got"
 	done
+	await has_counted
+	counters
+}
+
+counters() {
 	varnishstat -n "$scratch/state" -1 -f MAIN.cache_hit -f MAIN.cache_miss \
 		-f MAIN.threads_failed -f MAIN.sess_dropped | awk '{ print $1, $2 }'
+}
+
+# Threads add what they have counted when they next have nothing to do.
+has_counted() {
+	counters | awk -v all=$((addresses * times + 1)) \
+		'/cache_/ { sum += $2 } END { exit sum != all }'
 }
 
 # expect_accounted CACHE: every process ended in its own way, and the manager started them all.
