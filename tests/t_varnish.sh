@@ -34,7 +34,7 @@ serve() {
 	configure
 	start "$@" "$program" -F -n "$scratch/state" -f "$scratch/cache.vcl" -s malloc,16m \
 		-a "127.0.0.1:$port" -p thread_pools=2 -p thread_pool_min=10 -p thread_pool_max=50
-	await curl -sf -m 5 -o /dev/null "http://127.0.0.1:$port/up"
+	await curl -sf -m "$seconds" -o /dev/null "http://127.0.0.1:$port/up"
 }
 
 # Prints what came for every address, several times at once each, and what the cache counted.
