@@ -13,23 +13,14 @@ bool hold_on;
 __thread struct holder *hold_quick __attribute__((tls_model("initial-exec")));
 static struct holder *holders; /* by slot */
 
-/* In a child, in place of the parent's. */
-static bool map_holders(void)
+bool hold_start(void)
 {
 	size_t bytes = record_header->regions[REGION_THREADS].capacity * sizeof(struct holder);
-	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (holders != NULL ? MAP_FIXED : 0);
-	long address = sys_call6(
-	        SYS_mmap, SYS_ARG(holders), (long)bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	long address = sys_call6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_failed(address))
 		return false;
 	holders = (struct holder *)address;
-	return true;
-}
-
-bool hold_start(void)
-{
-	if (!map_holders())
-		return false;
 	clock_ticks_start();
 	hold_on = true;
 	return true;
@@ -39,12 +30,6 @@ void hold_stop(void)
 {
 	hold_on = false;
 	hold_quick = NULL;
-}
-
-void hold_forked(void)
-{
-	if (hold_on && !map_holders())
-		hold_stop();
 }
 
 void hold_enter(struct record_thread *self)
