@@ -448,27 +448,36 @@ size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned c
 	return size > 0 ? (size_t)size : 0;
 }
 
-bool symbols_find_data(
-        struct symbols *symbols, size_t process, uint64_t address, struct place *place)
+static bool find_data_in(
+        struct symbols *symbols, const struct mapping *mapping, struct place *place)
+{
+	if (mapping->start == 0)
+		return false;
+	struct module *module = &symbols->modules[mapping->file];
+	if (!open_module(module))
+		return false;
+	/* Where it would lie if the file were where the first process had it. */
+	uint64_t there = place->address - mapping->start + module->mapped->map.start;
+	if (there < module->start || there >= module->end)
+		return false;
+	memcpy(place->module, module->mapped->map.path, sizeof(place->module));
+	place->module_offset = there - module->bias;
+	name_place(module, there, true, place);
+	return true;
+}
+
+bool symbols_find_lock(struct symbols *symbols, size_t process, const struct record_lock *lock,
+        struct place *place)
 {
 	memset(place, 0, sizeof(*place));
-	place->address = address;
+	place->address = lock->address;
 	const struct mapped_process *in = &symbols->mapped->processes[process];
+	if (lock->module != 0 && lock->module <= in->count)
+		return find_data_in(symbols, &in->mappings[lock->module - 1], place);
 	/* A later mapping replaced the earlier ones that it overlaps. */
-	for (uint32_t i = in->count; i > 0; i--) {
-		const struct mapping *mapping = &in->mappings[i - 1];
-		struct module *module = &symbols->modules[mapping->file];
-		if (!open_module(module))
-			continue;
-		/* Where it would lie if the file were where the first process had it. */
-		uint64_t there = address - mapping->start + module->mapped->map.start;
-		if (there < module->start || there >= module->end)
-			continue;
-		memcpy(place->module, module->mapped->map.path, sizeof(place->module));
-		place->module_offset = there - module->bias;
-		name_place(module, there, true, place);
-		return true;
-	}
+	for (uint32_t i = in->count; i > 0; i--)
+		if (find_data_in(symbols, &in->mappings[i - 1], place))
+			return true;
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include "probes/counters.h"
 #include "text.h"
 #include "trust.h"
+#include "uncovered.h"
 #include "words.h"
 #include "write_json.h"
 
@@ -107,6 +108,22 @@ static json_t *settings_object(const struct model *model)
 	return object;
 }
 
+static json_t *uncovered_array(const struct model *model)
+{
+	struct uncovered uncovered = uncovered_new(model);
+	json_t *array = json_array();
+	for (size_t i = 0; i < uncovered.count; i++) {
+		const struct record_uncovered *row = &uncovered.rows[i];
+		json_t *object = json_object();
+		member_string(object, "reason", uncovered_reason(row->reason));
+		member_known(object, "function", row->symbol);
+		member_string(object, "path", row->path);
+		json_array_append_new(array, object);
+	}
+	uncovered_free(&uncovered);
+	return array;
+}
+
 static json_t *trust_object(const struct model *model, struct symbols *symbols)
 {
 	const struct model_gaps *gaps = &model->gaps;
@@ -147,6 +164,7 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 		json_array_append_new(notes, valid != NULL ? json_string(valid) : json_null());
 		free(valid);
 	}
+	json_object_set_new(object, "uncovered", uncovered_array(model));
 	json_object_set_new(object, "changed_files", changed);
 	json_object_set_new(object, "notes", notes);
 	return object;

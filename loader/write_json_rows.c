@@ -79,7 +79,7 @@ json_t *json_locks(const struct model *model, struct symbols *symbols)
 		member_id(object, "id", row->id);
 		member_id(object, "process", row->process);
 		member_address(object, "address", row->lock.address);
-		symbols_find_data(symbols, row->process, row->lock.address, &place);
+		symbols_find_lock(symbols, row->process, &row->lock, &place);
 		member_known(object, "symbol", place.name);
 		member_integer(object, "symbol_offset", place.name_offset);
 		member_known(object, "module", place.module);

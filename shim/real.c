@@ -50,7 +50,6 @@ static const struct wanted wanted[] = {
 	{ "__register_atfork", (void **)&real_functions.__register_atfork, false },
 	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false },
 	{ "clock_gettime", (void **)&real_functions.clock_gettime, false },
-	{ "dlopen", (void **)&real_functions.dlopen, false },
 	{ "__libc_dlopen_mode", (void **)&real_functions.__libc_dlopen_mode, false },
 	{ "_dl_find_object", (void **)&real_functions._dl_find_object, false },
 	{ "__libc_single_threaded", &copied_single_threaded, true },
@@ -109,7 +108,7 @@ static void *symbol_address(const struct object *object, const ElfW(Sym) * symbo
 
 /* Layout of DT_GNU_HASH: bucket count, first hashed symbol, bloom words, bloom shift, the bloom
  * filter, the buckets, then one hash a symbol whose lowest bit ends a chain. */
-static void *object_find(const struct object *object, const char *name)
+static const ElfW(Sym) * object_find_symbol(const struct object *object, const char *name)
 {
 	uint32_t hash = gnu_hash(name);
 	const uint32_t *table = object->gnu_hash;
@@ -125,10 +124,16 @@ static void *object_find(const struct object *object, const char *name)
 		if ((entry | 1) == (hash | 1) && candidate->st_shndx != SHN_UNDEF &&
 		        is_default(object, symbol) &&
 		        strcmp(object->strings + candidate->st_name, name) == 0)
-			return symbol_address(object, candidate);
+			return candidate;
 		if ((entry & 1) != 0)
 			return NULL;
 	}
+}
+
+static void *object_find(const struct object *object, const char *name)
+{
+	const ElfW(Sym) *symbol = object_find_symbol(object, name);
+	return symbol != NULL ? symbol_address(object, symbol) : NULL;
 }
 
 /* This library's own dynamic section. */
@@ -171,6 +176,26 @@ void real_resolve(void)
 		real_single_threaded = copied_single_threaded;
 	if (real_functions.clock_gettime != NULL)
 		clock_source = real_functions.clock_gettime;
+}
+
+void real_find_before(
+        void (*found)(void *argument, const char *name, const char *path), void *argument)
+{
+	static const char *const names[] = {
+#define ENTRY(name, since) #name,
+#define ALIAS(name, since) #name,
+#include "entry_points.def"
+#undef ENTRY
+	};
+	for (const struct link_map *map = _r_debug.r_map; map != NULL && !is_us(map);
+	        map = map->l_next) {
+		struct object object;
+		if (!object_read(&object, map))
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (object_find_symbol(&object, names[i]) != NULL)
+				found(argument, names[i], map->l_name);
+	}
 }
 
 void *real_load(const char *name)

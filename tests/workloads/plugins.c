@@ -4,6 +4,7 @@
  * RTLD_DEEPBIND, n for a namespace of its own, k to keep the libraries, f to fork at the end.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@ static void *load(const char *flags, const char *file)
 
 int main(int argc, char **argv)
 {
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	char *first = NULL;
+	pthread_mutex_lock(&mutex); /* seen in any case */
 	for (int i = 2; i < argc; i++) {
 		void *library = load(argv[1], argv[i]);
 		if (library == NULL) {
@@ -39,8 +42,9 @@ int main(int argc, char **argv)
 	if (strchr(argv[1], 'f') != NULL) {
 		pid_t child = fork();
 		if (child == 0)
-			exit(0);
+			exit(pthread_mutex_unlock(&mutex) + pthread_mutex_lock(&mutex));
 		waitpid(child, NULL, 0);
 	}
+	pthread_mutex_unlock(&mutex);
 	return argc < 3;
 }
