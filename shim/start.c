@@ -184,7 +184,6 @@ static void begin_anew(uint32_t flags)
 	make_record(flags, false);
 	if (record_made)
 		record_created_put();
-	hold_forked();
 	thread_forked();
 }
 
