@@ -119,6 +119,38 @@ static __attribute__((noinline)) uint64_t wrapping_function(void)
 	return address;
 }
 
+START_TEST(frames_have_the_inlined_functions)
+{
+	uint32_t own = add_own_modules();
+	uint64_t address = wrapping_function();
+	struct place places[SYMBOL_MAX_INLINED];
+	open_symbols();
+	ck_assert_uint_eq(symbols_find_frames(symbols, (struct code){ own, address }, places), 2);
+	ck_assert_str_eq(places[0].name, "synthetic_wrapper");
+	ck_assert_ptr_nonnull(strstr(places[0].file, "synthetic.h"));
+	ck_assert_str_eq(places[1].name, "wrapping_function");
+	ck_assert_ptr_nonnull(strstr(places[1].file, "check_loader_symbols.c"));
+	ck_assert_uint_eq(places[1].line, known_line);
+	ck_assert_uint_eq(places[1].address, address);
+	address = known_function();
+	ck_assert_uint_eq(symbols_find_frames(symbols, (struct code){ own, address }, places), 1);
+	ck_assert_str_eq(places[0].name, "known_function");
+	ck_assert_uint_eq(
+	        symbols_find_frames(symbols, (struct code){ MAPPED_NONE, 0x1234 }, places), 1);
+	ck_assert_str_eq(places[0].name, "");
+	ck_assert_uint_eq(places[0].address, 0x1234);
+}
+END_TEST
+
+START_TEST(file_has_a_build_id)
+{
+	uint32_t own = add_own_modules();
+	const unsigned char *id;
+	open_symbols();
+	ck_assert_uint_ge(symbols_build_id(symbols, own, &id), 8);
+}
+END_TEST
+
 START_TEST(wrapper_in_a_header_is_skipped)
 {
 	uint32_t own = add_own_modules();
@@ -246,6 +278,8 @@ START_TEST(names_are_demangled)
 		        "int> > >::insert()" },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 		{ "_ZBroken", "_ZBroken" },
+		{ "fork@@GLIBC_2.2.5", "fork" },
+		{ "_ZN3THD4lockEv@VERSION", "THD::lock()" },
 	};
 	char name[SYMBOL_NAME_SIZE];
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -303,6 +337,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, call_has_function_and_line);
 	tcase_add_test(tcase, wrapper_in_a_header_is_skipped);
+	tcase_add_test(tcase, frames_have_the_inlined_functions);
+	tcase_add_test(tcase, file_has_a_build_id);
 	tcase_add_test(tcase, variable_has_a_name);
 	tcase_add_test(tcase, changed_file_is_named_and_not_used);
 	tcase_add_test(tcase, what_is_no_program_file_gives_offsets);
