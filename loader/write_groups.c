@@ -43,6 +43,8 @@ static void print_holds(const struct view *view, const struct groups *groups, si
 	for (size_t i = 0; i < shown; i++) {
 		const struct group_row *row = &groups->rows[i];
 		char numbers[5][TEXT_NUMBER_SIZE];
+		if (row->hold_ns_total == 0)
+			continue;
 		fprintf(view->out, "%9s %8s %11s %9s %9s   %7s ",
 		        text_duration(numbers[0], row->hold_ns_total),
 		        text_percent(numbers[1], row->hold_ns_total, view->model->duration_ns),

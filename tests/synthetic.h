@@ -5,6 +5,8 @@
 #define TESTS_SYNTHETIC_H
 
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -155,6 +157,32 @@ static inline struct synthetic synthetic_new(void)
 	control->stats = STATS_ON;
 	strcpy(control->mutex.name, "yield:30");
 	return made;
+}
+
+/* Adds the executable mappings of this process as modules; returns the entry of this program. */
+static inline uint32_t synthetic_own_modules(struct synthetic *made)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[1024], flags[8], self[RECORD_PATH_SIZE] = "";
+	uint32_t own = MODEL_NONE;
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		struct record_module module = { .start = 0 };
+		char path[RECORD_PATH_SIZE] = "";
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %511s",
+		            &module.start, &module.end, flags, &module.file_offset,
+		            &module.device_major, &module.device_minor, &module.inode, path) < 8 ||
+		        flags[2] != 'x')
+			continue;
+		memcpy(module.path, path, sizeof(path));
+		if (strcmp(path, self) == 0)
+			own = made->header->regions[REGION_MODULES].used;
+		memcpy(synthetic_add(made, REGION_MODULES), &module, sizeof(module));
+	}
+	fclose(maps);
+	ck_assert_uint_ne(own, MODEL_NONE);
+	return own;
 }
 
 /* The first size bytes as a file; the caller closes the descriptor. */
