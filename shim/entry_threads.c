@@ -9,6 +9,7 @@
 
 #include "cond_calls.h"
 #include "export.h"
+#include "lifetime.h"
 #include "mutex_calls.h"
 #include "once.h"
 #include "real.h"
@@ -57,10 +58,10 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 
 EXPORT int mtx_init(mtx_t *mutex, int type)
 {
-	mutex_gone(mutex_of(mutex));
+	lifetime_ends(mutex_of(mutex), FAMILY_mutex);
 	int result = REAL(mtx_init)(mutex, type);
 	if (result == thrd_success)
-		mutex_created(mutex_of(mutex), CALL_SITE);
+		lifetime_begins(mutex_of(mutex), CALL_SITE);
 	return result;
 }
 
@@ -87,7 +88,7 @@ EXPORT int mtx_unlock(mtx_t *mutex)
 EXPORT void mtx_destroy(mtx_t *mutex)
 {
 	REAL(mtx_destroy)(mutex);
-	mutex_gone(mutex_of(mutex));
+	lifetime_ends(mutex_of(mutex), FAMILY_mutex);
 }
 
 EXPORT void call_once(once_flag *flag, void (*function)(void))

@@ -34,16 +34,14 @@ void hold_stop(void)
 
 void hold_enter(struct record_thread *self)
 {
-	hold_quick = NULL;
-	if (!hold_on || self == NULL)
+	if (!hold_on)
 		return;
 	struct holder *holder = &holders[self->slot];
 	holder->self = self;
 	holder->count = 0;
 	for (uint32_t i = 0; i < KNOWN; i++)
 		holder->known[i].lock = holder->known[i].since = 0;
-	if (clock_tick_scale != 0)
-		hold_quick = holder;
+	hold_quick = clock_tick_scale != 0 ? holder : NULL;
 }
 
 static void strike(struct holder *holder, uint32_t entry)

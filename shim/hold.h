@@ -55,8 +55,7 @@ extern __thread struct holder *hold_quick
 /* Before the first thread enters. False when there is no memory for it. */
 bool hold_start(void);
 
-/* The calling thread has got its slot, and holds nothing that the record knows of; or, with NULL,
- * has no slot any more. */
+/* The calling thread has got its slot, and holds nothing that the record knows of. */
 void hold_enter(struct record_thread *self);
 
 /* The process is about to lose the right to read the time: no hold is timed from now on. */

@@ -7,7 +7,6 @@
 
 #include "futex.h"
 #include "hold.h"
-#include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/waits.h"
 #include "real.h"
@@ -63,18 +62,6 @@ static int acquire(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		mutex->__data.__count = 1;
 	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
-}
-
-void mutex_gone(pthread_mutex_t *mutex)
-{
-	if (thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
-}
-
-void mutex_created(pthread_mutex_t *mutex, const void *site)
-{
-	if (thread_current() != NULL)
-		record_lock_created((uint64_t)(uintptr_t)mutex, (uint64_t)(uintptr_t)site);
 }
 
 int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site)
