@@ -36,7 +36,8 @@ for _ in 1 2 3 4 5 6 7 8; do # where a library comes to lie is not quite certain
 	load - "$alpha" "$gamma" "$alpha"
 	[ "$(xargs <"$scratch/shim")" != "at 0 at 0 at 0" ] || break
 done
-expect "$about: places" "at 0 at 0 at 0" "$(xargs <"$scratch/shim")"
+# An emulator never maps anything where something else was.
+[ -n "$EMULATOR" ] || expect "$about: places" "at 0 at 0 at 0" "$(xargs <"$scratch/shim")"
 expect_rows "lock_of_alpha alpha.so 2 true, lock_of_gamma gamma.so 2 true, lock_of_alpha alpha.so 2 false"
 
 about="libraries that stay"
