@@ -25,7 +25,8 @@ enum rule_kind {
 
 struct rule {
 	uint64_t pc;
-	uint64_t start, end; /* of the function */
+	uint64_t start, end;             /* of the function */
+	uint64_t image_start, image_end; /* of its object, which the bytes may point into */
 	enum rule_kind kind;
 	uint32_t era;
 	unsigned char bytes[RULE_BYTES] __attribute__((aligned(8))); /* libunwind's own */

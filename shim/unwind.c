@@ -165,8 +165,12 @@ static void fill_rule(struct rule *rule, bool is_return)
 		rule->kind = RULE_NOWHERE;
 		return;
 	}
-	walk.peek.image_start = walk.object.start;
-	walk.peek.image_end = walk.object.end;
+	rule->image_start = walk.object.start;
+	rule->image_end = walk.object.end;
+	/* The tables point out of what the loader calls the image: to data that names a language's
+	 * routine. They are the linker's own, unlike what lies on a stack. */
+	walk.peek.image_start = 0;
+	walk.peek.image_end = UINT64_MAX;
 	libunwind.reg_states_iterate(&walk.cursor, take_rules, NULL);
 }
 
@@ -203,6 +207,8 @@ static inline __attribute__((always_inline)) void read_own_registers(uint64_t *r
 /* Goes to the caller's frame: its return address, 0 when there is no caller. False: no way. */
 static bool step(struct rule *rule, uint64_t *pc)
 {
+	walk.peek.image_start = rule->image_start;
+	walk.peek.image_end = rule->image_end;
 	if (libunwind.apply_reg_state(&walk.cursor, rule->bytes) < 0)
 		return false;
 	if (libunwind.get_reg(&walk.cursor, UNWIND_RETURN, pc) < 0)
