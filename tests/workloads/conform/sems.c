@@ -90,7 +90,8 @@ static void interrupt(enum sem_op op, int flags)
 	sem_t *semaphore = new_sem(0);
 	sigaction(SIGUSR1, &action, NULL);
 	sem_waiter_start(&waiter, op, semaphore);
-	for (int i = 0; i < 20 || (flags == 0 && !waiter.done); i++) {
+	bool goes_on = flags != 0 && op == SEM_WAIT;
+	for (int i = 0; i < 20 || (!goes_on && !waiter.done); i++) {
 		pthread_kill(waiter.thread, SIGUSR1);
 		sleep_ms(1);
 	}
