@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdexcept>
 #include <thread>
 #include <time.h>
@@ -106,6 +107,7 @@ int main(int argc, char **argv)
 	snprintf(address, sizeof(address), "%p", static_cast<void *>(&mutex));
 	setenv("CONTENDING_MUTEX", address, 1);
 
+	sched_yield(); /* from here on everything is loaded: see tests/preload/trap.c */
 	std::vector<std::thread> threads;
 	for (int i = 0; i < contenders; i++)
 		threads.emplace_back(contend);
