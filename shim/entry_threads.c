@@ -98,21 +98,23 @@ EXPORT void call_once(once_flag *flag, void (*function)(void))
 
 EXPORT int cnd_signal(cnd_t *cond)
 {
-	return c11_result(cond_signal(cond_of(cond)));
+	return c11_result(cond_signal(cond_of(cond), REAL(pthread_cond_signal)));
 }
 
 EXPORT int cnd_broadcast(cnd_t *cond)
 {
-	return c11_result(cond_broadcast(cond_of(cond)));
+	return c11_result(cond_broadcast(cond_of(cond), REAL(pthread_cond_broadcast)));
 }
 
 EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
-	return c11_result(cond_wait(cond_of(cond), mutex_of(mutex), CALL_SITE));
+	return c11_result(
+	        cond_wait(cond_of(cond), mutex_of(mutex), CALL_SITE, REAL(pthread_cond_wait)));
 }
 
 EXPORT int cnd_timedwait(
         cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict deadline)
 {
-	return c11_result(cond_timedwait(cond_of(cond), mutex_of(mutex), deadline, CALL_SITE));
+	return c11_result(cond_timedwait(
+	        cond_of(cond), mutex_of(mutex), deadline, CALL_SITE, REAL(pthread_cond_timedwait)));
 }

@@ -45,6 +45,12 @@ struct real_functions {
 #define ENTRY(name, since) __typeof__(name) *name;
 #include "entry_points.def"
 #undef ENTRY
+#if defined(__x86_64__)
+	__typeof__(pthread_cond_signal) *old_pthread_cond_signal;
+	__typeof__(pthread_cond_broadcast) *old_pthread_cond_broadcast;
+	__typeof__(pthread_cond_wait) *old_pthread_cond_wait;
+	__typeof__(pthread_cond_timedwait) *old_pthread_cond_timedwait;
+#endif
 	__typeof__(pthread_key_create) *pthread_key_create;
 	__typeof__(pthread_setspecific) *pthread_setspecific;
 	__typeof__(pthread_testcancel) *pthread_testcancel;
