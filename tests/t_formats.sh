@@ -103,6 +103,7 @@ read_by_others "$scratch/both"
 
 refuses 125 "give one format" --csv --folded "$1"
 refuses 125 "does not go with --pprof" --pprof --by site "$1"
+refuses 125 "goes with --folded or --pprof" --holder --csv "$1"
 refuses 2 "not a record" --openmetrics "$scratch/one/lock.csv"
 if command -v script >/dev/null; then
 	# shellcheck disable=SC2016
