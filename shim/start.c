@@ -63,6 +63,8 @@ static void read_executable(char *const *environment, const char *argument)
 	const char *executed = (const char *)auxv_find(environment, AT_EXECFN);
 	if (executed == NULL)
 		executed = argument != NULL ? argument : "";
+	if (strncmp(executed, "./", 2) == 0)
+		executed += 2;
 	if (length > 0)
 		path[length] = '\0';
 	else if (!start_absolute(path, sizeof(path), executed))
