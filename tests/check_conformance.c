@@ -136,6 +136,8 @@ static void add_family(const struct family *family)
 	for (size_t i = 0; i < POLLINGS; i++)
 		if ((pollings[i].families & family->bit) != 0)
 			add_strategy(family, family->variable, &pollings[i]);
+	if (family->bit == FOR_RWLOCK)
+		add_arm(family, ALL_KINDS, "ABSHIM_STATS=hold", "");
 	if (family->variable != NULL)
 		return;
 	add_arm(family, ALL_KINDS, "ABSHIM_STATS=on", "");
@@ -147,6 +149,8 @@ static void add_arms(void)
 {
 	for (size_t i = 0; i < STRATEGIES; i++)
 		add_strategy(&mutexes, "ABSHIM_MUTEX", &strategies[i]);
+	add_arm(&mutexes, ALL_KINDS, "ABSHIM_STATS=hold", "");
+	add_arm(&mutexes, FEW_KINDS, "ABSHIM_STATS=hold", "ABSHIM_MUTEX=yield");
 	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=30", "");
 	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=10", "LIBPTHREAD_SPINLOOPS=50");
 	for (size_t i = 0; i < FAMILIES; i++)
