@@ -43,7 +43,8 @@ shimmed ABSHIM_MATCH=c11 ABSHIM_REPORT="$scratch/%e.txt" "$program" >"$scratch/o
 find_record c11
 expect_figure '.process.name' c11
 expect_figure '.process.executable | length == 511 and startswith("...") and endswith("length/c11")' true
-grep -q "^abshim: c11, " "$scratch/c11.txt" || fail "$about: report" "$scratch/c11.txt"
+# An emulated process cannot run the command.
+[ -n "$EMULATOR" ] || grep -q "^abshim: c11, " "$scratch/c11.txt" || fail "$about: report" "$scratch/c11.txt"
 
 about="no /proc"
 place "$scratch/plain"
