@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static pthread_mutex_t mutex __attribute__((aligned(64)));
 static pthread_rwlock_t rwlock __attribute__((aligned(64))) = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spinlock __attribute__((aligned(64)));
 static sem_t semaphore __attribute__((aligned(64)));
+static mtx_t c11_mutex __attribute__((aligned(64)));
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -76,6 +78,14 @@ static void pairs_sem(uint64_t pairs)
 	}
 }
 
+static void pairs_c11(uint64_t pairs)
+{
+	while (pairs--) {
+		mtx_lock(&c11_mutex);
+		mtx_unlock(&c11_mutex);
+	}
+}
+
 static const struct operation {
 	const char *name;
 	int kind; /* of the mutex, where it is one */
@@ -89,6 +99,7 @@ static const struct operation {
 	{ "write", 0, pairs_write },
 	{ "spinlock", 0, pairs_spin },
 	{ "semaphore", 0, pairs_sem },
+	{ "c11", 0, pairs_c11 },
 };
 
 static const struct operation *operation_find(const char *name)
@@ -142,7 +153,7 @@ int main(int argc, char **argv)
 
 	if (!operation || !pairs) {
 		fprintf(stderr, "usage: bench_pairs lock|trylock|recursive|errorcheck|read|write|"
-		                "spinlock|semaphore single|multi PAIRS\n");
+		                "spinlock|semaphore|c11 single|multi PAIRS\n");
 		return 2;
 	}
 	if (strcmp(argv[2], "multi") == 0 && pthread_create(&thread, NULL, sleep_forever, NULL)) {
@@ -154,6 +165,7 @@ int main(int argc, char **argv)
 	pthread_mutex_init(&mutex, &attributes);
 	pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE);
 	sem_init(&semaphore, 0, 1);
+	mtx_init(&c11_mutex, mtx_plain);
 	measure(operation, pairs);
 	return 0;
 }
