@@ -156,6 +156,25 @@ static void note_gaps(struct trust *trust, const struct model *model)
 		        text_count(count, model->counters.cond.unsplit));
 }
 
+/* What was measured because it was asked for, and is not complete. */
+static void note_lost_details(struct trust *trust, const struct model *model)
+{
+	const struct model_gaps *gaps = &model->gaps;
+	const struct counters *counters = &model->counters;
+	uint64_t holds = counters->mutex.hold_lost + counters->rwlock.hold_lost;
+	char count[TEXT_NUMBER_SIZE];
+	if (holds > 0)
+		note(trust, "%s acquisitions are missing from the locks' times held",
+		        text_count(count, holds));
+	if (gaps->created_lost > 0)
+		note(trust,
+		        "%s initialised locks found no room for where that was: such locks are "
+		        "named by their first use",
+		        text_count(count, gaps->created_lost));
+	if (gaps->stacks_lost > 0)
+		note(trust, "more stacks than room: some waits of which one was taken have none");
+}
+
 static void note_changed_files(struct trust *trust, struct symbols *symbols)
 {
 	size_t count = symbols_count_changed(symbols);
@@ -232,6 +251,7 @@ void trust_collect(struct trust *trust, const struct model *model, struct symbol
 	note_process(trust, model);
 	note_place(trust, &model->processes->record->header);
 	note_gaps(trust, model);
+	note_lost_details(trust, model);
 	note_uncovered(trust, model);
 	note_changed_files(trust, symbols);
 	note_limits(trust, model);

@@ -10,8 +10,9 @@
 #include "trust.h"
 #include "words.h"
 
-#define NAME_WIDTH   64 /* of a program in the title */
-#define PROCESS_NAME 17 /* and in the table of processes */
+#define NAME_WIDTH     64 /* of a program in the title */
+#define PROCESS_NAME   17 /* and in the table of processes */
+#define SETTINGS_SHOWN 3
 
 static void print_program(const struct view *view, const struct process_row *process, int width)
 {
@@ -54,34 +55,70 @@ static void print_processes(const struct view *view)
 		fprintf(view->out, " within %s", text_duration(time, model->duration_ns));
 }
 
-/* What a process was told, in one line: its mutexes' strategy, then the rest. */
-static void describe_settings(
-        const struct process_row *process, char mutex[WORDS_SIZE], char rest[WORDS_SETTINGS_SIZE])
+/* What a process was told: its mutexes' strategy, then what is not at its default. */
+struct told {
+	char mutex[WORDS_SIZE], rest[WORDS_SETTINGS_SIZE];
+};
+
+static struct told told_to(const struct process_row *process)
 {
-	words_strategy(&process->record->control, mutex);
-	words_settings(&process->record->control, rest);
+	struct told told;
+	words_strategy(&process->record->control, told.mutex);
+	words_settings(&process->record->control, told.rest);
+	return told;
+}
+
+/* The first process that was told the same as this one. */
+static size_t first_alike(const struct model *model, size_t process)
+{
+	const struct told told = told_to(&model->processes[process]);
+	for (size_t i = 0; i < process; i++) {
+		const struct told other = told_to(&model->processes[i]);
+		if (strcmp(told.mutex, other.mutex) == 0 && strcmp(told.rest, other.rest) == 0)
+			return i;
+	}
+	return process;
+}
+
+static void print_rest(const struct view *view, const struct told *told)
+{
+	if (told->rest[0] != '\0')
+		fputs(" ", view->out);
+	text_escape(view->out, told->rest);
+	fputc('\n', view->out);
+}
+
+/* A line for each way that processes were set, of the first few. */
+static void print_different(const struct view *view)
+{
+	unsigned shown = 0;
+	fputs("; their settings differ:\n", view->out);
+	for (size_t i = 0; i < view->model->process_count && shown < SETTINGS_SHOWN; i++) {
+		if (first_alike(view->model, i) != i)
+			continue;
+		const struct told told = told_to(&view->model->processes[i]);
+		fprintf(view->out, "  pid %" PRId32 " and those like it: mutex=",
+		        view->model->processes[i].record->header.pid);
+		text_escape(view->out, told.mutex);
+		print_rest(view, &told);
+		shown++;
+	}
 }
 
 static void print_settings(const struct view *view)
 {
 	const struct model *model = view->model;
-	char mutex[WORDS_SIZE], rest[WORDS_SETTINGS_SIZE];
-	describe_settings(model->processes, mutex, rest);
-	for (size_t i = 1; i < model->process_count; i++) {
-		char other_mutex[WORDS_SIZE], other_rest[WORDS_SETTINGS_SIZE];
-		describe_settings(&model->processes[i], other_mutex, other_rest);
-		if (strcmp(mutex, other_mutex) == 0 && strcmp(rest, other_rest) == 0)
-			continue;
-		fputs("; their settings differ\n", view->out);
-		return;
-	}
+	const struct told told = told_to(model->processes);
+	for (size_t i = 1; i < model->process_count; i++)
+		if (first_alike(model, i) == i) {
+			print_different(view);
+			return;
+		}
 	fputs("; mutexes wait by ", view->out);
-	text_escape(view->out, mutex);
-	if (rest[0] != '\0') {
-		fputs("\n  settings: ", view->out);
-		text_escape(view->out, rest);
-	}
-	fputc('\n', view->out);
+	text_escape(view->out, told.mutex);
+	if (told.rest[0] != '\0')
+		fputs("\n  settings:", view->out);
+	print_rest(view, &told);
 }
 
 static void print_process_table(const struct view *view)

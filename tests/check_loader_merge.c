@@ -136,6 +136,30 @@ START_TEST(locks_stay_those_of_their_process)
 }
 END_TEST
 
+START_TEST(different_settings_are_told_apart)
+{
+	for (int i = 0; i < 3; i++) {
+		struct synthetic made = worker(100 + i, 0x7f0000000000, 1);
+		struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
+		if (i > 0) {
+			strcpy(control->mutex.name, "glibc");
+			strcpy(control->rwlock.name, "spin:100");
+			control->stats = STATS_HOLD;
+			control->stack_depth = 16;
+		}
+		side_add(&side, &made);
+	}
+	side_build(&side);
+	char *text = side_written(
+	        &side, write_text, &(struct write_options){ .top = WRITE_DEFAULT_TOP });
+	expect_in(text, "within 3.50 s; their settings differ:\n"
+	                "  pid 100 and those like it: mutex=yield:30\n"
+	                "  pid 101 and those like it: mutex=glibc rwlock=spin:100 stats=hold "
+	                "stacks=16\n\n");
+	free(text);
+}
+END_TEST
+
 /* Code that lies in no file is another one in each process; a file of another inode is another. */
 START_TEST(what_only_looks_equal_stays_apart)
 {
@@ -324,6 +348,7 @@ int main(void)
 	tcase_add_test(tcase, totals_are_summed_and_processes_kept);
 	tcase_add_test(tcase, calls_meet_wherever_their_file_was);
 	tcase_add_test(tcase, locks_stay_those_of_their_process);
+	tcase_add_test(tcase, different_settings_are_told_apart);
 	tcase_add_test(tcase, what_only_looks_equal_stays_apart);
 	tcase_add_test(tcase, damaged_stacks_are_left_out);
 	tcase_add_test(tcase, a_directory_stands_for_its_records);

@@ -270,6 +270,9 @@ START_TEST(doubts_come_first)
 	made.header->lost_waits = 4;
 	made.header->lost_ns = 5000;
 	made.header->threads_lost = 6;
+	thread->counters.rwlock.hold_lost = 12;
+	made.header->created_lost = 7;
+	made.header->regions[REGION_SAMPLES].lost = 1;
 	made.header->state = RECORD_RUNNING;
 	made.header->end_ns = 0;
 	made.header->flags = RECORD_IN_MEMORY | RECORD_NOT_TMPFS | RECORD_SECCOMP | RECORD_FORKED |
@@ -290,6 +293,9 @@ START_TEST(doubts_come_first)
 		"  - lock elision is on",
 		"  - 6 threads found no room",
 		"  - 4 waits (5.00 us) are in the totals",
+		"  - 12 acquisitions are missing from the locks' times held",
+		"  - 7 initialised locks found no room for where that was",
+		"  - more stacks than room",
 		"  - the glibc strategy waits inside libc",
 		"  - the relock inside a condition wait",
 		"  - blame goes to who held the lock when the wait began",

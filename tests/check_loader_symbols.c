@@ -22,31 +22,11 @@ static struct symbols *symbols;
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char self[RECORD_PATH_SIZE];
 
-/* Adds the executable mappings of this process as modules; returns the entry of this program. */
+/* Knows this program's own path from then on. */
 static uint32_t add_own_modules(void)
 {
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[1024], flags[8];
-	uint32_t own = MODEL_NONE;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	ck_assert_int_gt(length, 0);
-	ck_assert_ptr_nonnull(maps);
-	while (fgets(line, sizeof(line), maps) != NULL) {
-		struct record_module module = { .start = 0 };
-		char path[RECORD_PATH_SIZE] = "";
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %511s",
-		            &module.start, &module.end, flags, &module.file_offset,
-		            &module.device_major, &module.device_minor, &module.inode, path) < 8 ||
-		        flags[2] != 'x')
-			continue;
-		memcpy(module.path, path, sizeof(path));
-		if (strcmp(path, self) == 0)
-			own = made.header->regions[REGION_MODULES].used;
-		memcpy(synthetic_add(&made, REGION_MODULES), &module, sizeof(module));
-	}
-	fclose(maps);
-	ck_assert_uint_ne(own, MODEL_NONE);
-	return own;
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+	return synthetic_own_modules(&made);
 }
 
 static void start(void)
