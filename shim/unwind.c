@@ -25,7 +25,7 @@
 /* One walk at a time: see unwind_take. */
 static struct walk {
 	struct unwind_cursor cursor;
-	uint64_t registers[UNWIND_REGISTERS];
+	const uint64_t *registers;
 	struct peek peek;
 	struct object object; /* where the rule that is looked for lies */
 	uint64_t wanted;      /* the address whose rule is looked for */
@@ -182,28 +182,6 @@ static struct rule *rule_of(uint64_t pc, bool is_return)
 	return rule;
 }
 
-/* The registers that calls keep, as they are at this instruction of the caller. */
-static inline __attribute__((always_inline)) void read_own_registers(uint64_t *registers)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("leaq 0(%%rip), %%rax\n\tmovq %%rax, 128(%0)\n\t"
-	                 "movq %%rbx, 24(%0)\n\tmovq %%rbp, 48(%0)\n\tmovq %%rsp, 56(%0)\n\t"
-	                 "movq %%r12, 96(%0)\n\tmovq %%r13, 104(%0)\n\t"
-	                 "movq %%r14, 112(%0)\n\tmovq %%r15, 120(%0)"
-	                 :
-	                 : "r"(registers)
-	                 : "rax", "memory");
-#else
-	__asm__ volatile("adr x9, .\n\tstr x9, [%0, #256]\n\tmov x9, sp\n\tstr x9, [%0, #248]\n\t"
-	                 "stp x19, x20, [%0, #152]\n\tstp x21, x22, [%0, #168]\n\t"
-	                 "stp x23, x24, [%0, #184]\n\tstp x25, x26, [%0, #200]\n\t"
-	                 "stp x27, x28, [%0, #216]\n\tstp x29, x30, [%0, #232]"
-	                 :
-	                 : "r"(registers)
-	                 : "x9", "memory");
-#endif
-}
-
 /* Goes to the caller's frame: its return address, 0 when there is no caller. False: no way. */
 static bool step(struct rule *rule, uint64_t *pc)
 {
@@ -251,17 +229,17 @@ static void add_frames(uint64_t pc, uint64_t site, uint32_t limit, struct unwind
 	}
 }
 
-__attribute__((noinline)) void unwind_take(
-        const void *site, uint32_t limit, struct unwind_stack *stack)
+void unwind_take(const struct unwind_registers *from, const void *site, uint32_t limit,
+        struct unwind_stack *stack)
 {
 	uint64_t first = (uint64_t)(uintptr_t)site;
 	stack->depth = 0;
 	stack->end = STACK_UNKNOWN;
 	stack->start = stack->end_of_first = 0;
-	read_own_registers(walk.registers);
-	walk.peek = peek_begin(walk.registers[UNWIND_SP]);
+	walk.registers = from->values;
+	walk.peek = peek_begin(from->values[UNWIND_SP]);
 	if (libunwind.init_remote(&walk.cursor, space, NULL) >= 0)
-		add_frames(walk.registers[UNWIND_PC], first, limit, stack);
+		add_frames(from->values[UNWIND_PC], first, limit, stack);
 	if (stack->depth == 0) {
 		stack->frames[stack->depth++] = first;
 		stack->end = STACK_UNKNOWN;
@@ -294,8 +272,10 @@ static bool find_functions(void *handle)
 static bool can_unwind(const void *site)
 {
 	struct unwind_stack stack;
+	struct unwind_registers here;
+	unwind_here(&here);
 	rules_forget();
-	unwind_take(site, RECORD_MAX_STACK, &stack);
+	unwind_take(&here, site, RECORD_MAX_STACK, &stack);
 	return stack.start != 0;
 }
 

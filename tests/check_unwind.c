@@ -52,7 +52,9 @@ static int expected_count;
 static void take(const void *site, uint32_t limit)
 {
 	struct thread_aside aside = thread_step_aside();
-	unwind_take(site, limit, &stack);
+	struct unwind_registers here;
+	unwind_here(&here);
+	unwind_take(&here, site, limit, &stack);
 	thread_step_back(aside);
 }
 
