@@ -69,17 +69,9 @@ static json_t *process_object(const struct process_row *process)
 	return object;
 }
 
-static json_t *processes_array(const struct model *model)
+static json_t *settings_object(const struct record *record)
 {
-	json_t *array = json_array();
-	for (size_t i = 0; i < model->process_count; i++)
-		json_array_append_new(array, process_object(&model->processes[i]));
-	return array;
-}
-
-static json_t *settings_object(const struct model *model)
-{
-	const struct record_control *control = &model->processes->record->control;
+	const struct record_control *control = &record->control;
 	json_t *object = json_object(), *variables = json_object();
 	member_string(object, "mutex", control->mutex.name);
 	member_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
@@ -89,7 +81,8 @@ static json_t *settings_object(const struct model *model)
 	member_string(object, "futex", control->futex.name);
 	member_integer(object, "stacks", control->stack_depth);
 	member_string(object, "stats", words_stats(control->stats));
-	for (const char *line = model->processes->record->header.settings; *line != '\0';) {
+	member_string(object, "pause", words_pause(control->pause));
+	for (const char *line = record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
 		char name[64], value[RECORD_MAX_SETTINGS];
@@ -106,6 +99,18 @@ static json_t *settings_object(const struct model *model)
 	}
 	json_object_set_new(object, "environment", variables);
 	return object;
+}
+
+static json_t *processes_array(const struct model *model)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process_row *process = &model->processes[i];
+		json_t *object = process_object(process);
+		json_object_set_new(object, "settings", settings_object(process->record));
+		json_array_append_new(array, object);
+	}
+	return array;
 }
 
 static json_t *uncovered_array(const struct model *model)
@@ -215,7 +220,7 @@ bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
 	member_integer(report, "version", FORMAT_VERSION);
 	json_object_set_new(report, "process", process_object(model->processes));
 	json_object_set_new(report, "processes", processes_array(model));
-	json_object_set_new(report, "settings", settings_object(model));
+	json_object_set_new(report, "settings", settings_object(model->processes->record));
 	json_object_set_new(report, "trust", trust_object(model, symbols));
 	json_object_set_new(report, "totals", totals_object(model));
 	json_object_set_new(report, "threads", threads_array(model));

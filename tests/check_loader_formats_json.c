@@ -102,6 +102,9 @@ START_TEST(json_has_holds_and_creation)
 	ck_assert(json_is_null(member_at(report, "locks/1/read_hold")));
 	ck_assert_int_eq(number_at(report, "locks/1/hold/acquired"), 0);
 	ck_assert_int_eq(number_at(report, "processes/0/pid"), 4711);
+	ck_assert_str_eq(string_at(report, "processes/0/settings/mutex"), "yield:30");
+	ck_assert_str_eq(string_at(report, "settings/stats"), "hold");
+	ck_assert_str_eq(string_at(report, "settings/pause"), "default");
 	ck_assert_int_eq(number_at(report, "threads/0/process"), 0);
 	json_decref(report);
 }

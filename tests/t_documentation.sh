@@ -153,7 +153,7 @@ write_families() {
 		"s/^\\(totals\\|threads\\[\\]\\)\\.\($family)\\.\(.name)$/\\1.FAMILY.COUNTER/"' "$scratch/list"
 	jq -r '.counters | keys[] |
 		"s/^\\(totals\\|threads\\[\\]\\)\\.\(.)\\>/\\1.FAMILY/"' "$scratch/list"
-	echo 's/^settings\.environment\..*/settings.environment.VARIABLE/'
+	echo 's/settings\.environment\..*/settings.environment.VARIABLE/'
 }
 
 # Takes away the paths below an array that no report has an element of.
