@@ -59,6 +59,23 @@ expect_uncovered() {
 	done
 }
 
+# reads COUNT ARGUMENTS...: how often the library looks what is mapped.
+reads() {
+	about="looks at mappings: $*"
+	wanted=$1
+	shift
+	ABSHIM_REPORT=none strace -f -o "$scratch/trace" -E LD_PRELOAD="$library" -e trace=openat \
+		"$BUILD/workloads/plugins" "$@" >"$scratch/shim" || fail "$about: exit status $?"
+	expect "$about" "$wanted" "$(grep -c /proc/self/maps "$scratch/trace")"
+}
+
+# Once for each library that is new or has taken the place of one that is gone, never again for it.
+if [ -z "$EMULATOR" ]; then
+	need strace
+	reads 1 k "$alpha" "$alpha" "$alpha" "$alpha"
+	reads 3 - "$alpha" "$gamma" "$alpha"
+fi
+
 about="RTLD_DEEPBIND"
 load d "$alpha" "$gamma" "$alpha" "$scratch/missing.so"
 expect_uncovered "deepbind null alpha.so, deepbind null gamma.so, deepbind null missing.so" \
