@@ -8,7 +8,7 @@ need jq redis-cli redis-benchmark
 find_program redis-server
 [ "$(nproc)" -gt 1 ] || skip "one CPU: an I/O thread of redis would spin for minutes"
 
-operations=8000
+operations=4000
 name=$(basename "$(realpath "$program")") # of the file behind the link redis-server
 
 # serve plain|shimmed [NAME=VALUE...]. More than one I/O thread per CPU would spin for minutes.
