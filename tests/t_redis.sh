@@ -8,7 +8,7 @@ need jq redis-cli redis-benchmark
 find_program redis-server
 [ "$(nproc)" -gt 1 ] || skip "one CPU: an I/O thread of redis would spin for minutes"
 
-operations=4000
+operations=8000
 name=$(basename "$(realpath "$program")") # of the file behind the link redis-server
 
 # serve plain|shimmed [NAME=VALUE...]. More than one I/O thread per CPU would spin for minutes.
@@ -26,7 +26,7 @@ redis() {
 
 # Prints a digest of the data, and whether it is the same after saving and loading.
 load() {
-	timeout "$seconds" redis-benchmark -p "$port" -q -c 8 -n $operations \
+	timeout "$seconds" redis-benchmark -p "$port" -q -c 8 -P 8 -n $operations \
 		-t set,get,incr,lpush,hset >"$scratch/load" 2>&1 ||
 		fail "redis-benchmark" "$scratch/load" "$server_log"
 	redis get counter:__rand_int__
