@@ -62,3 +62,10 @@ expect "lines on stderr" "abshim: $ABSHIM_DIR/forking.1.0.abshim: not a record o
 abshim report "$ABSHIM_DIR" "$scratch/nothing" >"$scratch/text" 2>"$scratch/errors"
 expect "exit status with a missing record" 2 $?
 expect_same "the report beside a missing one" "$scratch/one_by_one" "$scratch/text"
+
+# Every kind of lock: what the threads waited is what the tables hold.
+forget_records
+shimmed ABSHIM_REPORT=none "$BUILD/workloads/families" >"$scratch/out" || fail "families: exit status $?"
+expect "families by type" "barrier futex mutex once rwlock sem spinlock" \
+	"$(group type '[.rows[].family] | unique | join(" ")')"
+expect "waits that no row holds" "0 0" "$(group type '"\(.rest.waits) \(.rest.wait_ns_total)"')"
