@@ -91,6 +91,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard test
 # A program of several files is a folder.
 CONFORM := $(BUILD)/workloads/conform
 WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
+PLUGINS := $(patsubst tests/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard tests/plugins/*.c))
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
 .PHONY: all tests check check-programs check-stories fuzz bench install uninstall deb clean help
@@ -99,7 +100,7 @@ PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/
 
 all: $(LIBRARY) $(COMMAND)
 
-tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS)
+tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS)
 
 # $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
 # depends on it is made again after a change of flags or of the list of sources.
@@ -169,6 +170,10 @@ $(WORKLOADS_CXX): $(BUILD)/workloads/%: tests/workloads/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CXX) $(DEPENDENCIES) $(CXX_FLAGS) $(LDFLAGS) -pthread -o $@ $<
 
+$(PLUGINS): $(BUILD)/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+
 $(PRELOADS): $(BUILD)/preload/%.so: tests/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
@@ -202,7 +207,8 @@ fuzz:
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS)
 
 $(FUZZER): $(BUILD)/obj/tests/fuzz/fuzz_record.o \
-		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(BUILD)/links
+		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(PROTO_OBJ) \
+		$(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(subst fuzzer-no-link,fuzzer,$(SAN_FLAGS)) $(LDFLAGS) -o $@ \
 		$(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
 

@@ -107,6 +107,26 @@ static Elf *open_elf(int fd)
 	return NULL;
 }
 
+/* Whether all that would be mapped is there, and something is. */
+static bool holds_segments(Elf *elf)
+{
+	size_t count, size;
+	bool loads = false;
+	if (elf_rawfile(elf, &size) == NULL || elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+		if (gelf_getphdr(elf, (int)i, &header) == NULL)
+			return false;
+		if (header.p_type != PT_LOAD)
+			continue;
+		loads = true;
+		if (header.p_offset > size || header.p_filesz > size - header.p_offset)
+			return false;
+	}
+	return loads;
+}
+
 bool elf_inspect(int fd, struct elf_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
@@ -119,6 +139,7 @@ bool elf_inspect(int fd, struct elf_facts *facts)
 	facts->is_64_bit = gelf_getclass(elf) == ELFCLASS64;
 	facts->machine = header.e_machine;
 	facts->is_program = header.e_type == ET_EXEC || header.e_type == ET_DYN;
+	facts->is_complete = holds_segments(elf);
 	GElf_Phdr segment;
 	facts->dynamic = find_segment(elf, PT_INTERP, &segment);
 	if (facts->dynamic)

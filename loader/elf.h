@@ -11,6 +11,7 @@
 
 struct elf_facts {
 	bool is_64_bit, is_program; /* is_program: an executable or a shared object */
+	bool is_complete;           /* its segments lie in the file */
 	uint16_t machine;           /* e_machine */
 	bool dynamic;               /* it has a PT_INTERP */
 	bool is_loader;             /* it is a program loader itself: its soname begins with ld */

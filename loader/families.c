@@ -34,23 +34,13 @@ static struct family_sum mutex_sum(const struct mutex_counters *mutex)
 	};
 }
 
-/* A wait that found another value did not wait. */
-static struct family_sum futex_sum(const struct futex_counters *futex)
-{
-	return (struct family_sum){
-		.waits = futex->waits > futex->changed ? futex->waits - futex->changed : 0,
-		.wait_ns_total = futex->wait_ns_total,
-		.wait_ns_max = futex->wait_ns_max,
-		.lost = futex->lost,
-	};
-}
-
 struct family_sum family_sum(const struct counters *counters, enum record_family family)
 {
 	const struct spinlock_counters *spinlock = &counters->spinlock;
 	const struct sem_counters *sem = &counters->sem;
 	const struct barrier_counters *barrier = &counters->barrier;
 	const struct once_counters *once = &counters->once;
+	const struct futex_counters *futex = &counters->futex;
 	switch (family) {
 	case FAMILY_mutex:
 		return mutex_sum(&counters->mutex);
@@ -69,7 +59,8 @@ struct family_sum family_sum(const struct counters *counters, enum record_family
 		return (struct family_sum){ 0, once->contended, once->wait_ns_total,
 			once->wait_ns_max, 0, 0, once->lost };
 	case FAMILY_futex:
-		return futex_sum(&counters->futex);
+		return (struct family_sum){ 0, futex->waits, futex->wait_ns_total,
+			futex->wait_ns_max, 0, 0, futex->lost };
 	case FAMILY_cond:
 	case FAMILY_COUNT:
 		break;

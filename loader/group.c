@@ -39,8 +39,8 @@ static bool name_by_place(struct group_row *row, const char *before, const struc
 {
 	char text[PLACE_TEXT_WIDTH + 1];
 	char *key = place_key(place);
-	place_text(place, PLACE_TEXT_WIDTH - (unsigned)strlen(before), text);
-	snprintf(row->label, sizeof(row->label), "%s%s", before, text);
+	place_text(place, GROUP_LABEL_WIDTH - (unsigned)strlen(before), text);
+	snprintf(row->label, sizeof(row->label), "%s%.*s", before, GROUP_LABEL_WIDTH, text);
 	if (key == NULL || asprintf(&row->key, "%s%s", before, key) < 0)
 		row->key = NULL;
 	free(key);
@@ -49,7 +49,7 @@ static bool name_by_place(struct group_row *row, const char *before, const struc
 
 static bool name_by_word(struct group_row *row, const char *word)
 {
-	snprintf(row->label, sizeof(row->label), "%s", word);
+	snprintf(row->label, sizeof(row->label), "%.*s", GROUP_LABEL_WIDTH, word);
 	row->key = strdup(word);
 	return row->key != NULL;
 }
@@ -71,7 +71,7 @@ static bool name_lock(const struct model *model, struct symbols *symbols,
 {
 	struct place place;
 	char before[32] = "";
-	symbols_find_data(symbols, lock->process, lock->lock.address, &place);
+	symbols_find_lock(symbols, lock->process, &lock->lock, &place);
 	if (model->process_count > 1)
 		snprintf(before, sizeof(before), "pid %" PRId32 " ",
 		        model->processes[lock->process].record->header.pid);
@@ -83,7 +83,7 @@ static bool name_creation(const struct model *model, struct symbols *symbols,
 {
 	struct place place;
 	const struct site_row *first = model_site(model, lock->first_site);
-	bool in_data = symbols_find_data(symbols, lock->process, lock->lock.address, &place);
+	bool in_data = symbols_find_lock(symbols, lock->process, &lock->lock, &place);
 	/* The elements of an array are locks of one kind. */
 	if (in_data && place.name[0] != '\0') {
 		place.name_offset = 0;

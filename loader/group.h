@@ -19,11 +19,13 @@ enum group_by {
 	GROUP_TYPE,     /* families, and the kinds of mutexes */
 };
 
+#define GROUP_LABEL_WIDTH 34
+
 struct group_row {
-	char *key;                        /* tells rows apart, in this model and in another one */
-	char label[PLACE_TEXT_WIDTH + 1]; /* for people; not escaped */
-	uint32_t family;                  /* enum record_family; FAMILY_COUNT: several or unknown */
-	uint64_t members;                 /* locks; threads by thread */
+	char *key;                         /* tells rows apart, in this model and in another one */
+	char label[GROUP_LABEL_WIDTH + 1]; /* for people; not escaped */
+	uint32_t family;   /* enum record_family; FAMILY_COUNT: several or unknown */
+	uint64_t members;  /* locks; threads by thread */
 	uint64_t acquired; /* by thread: all; else those that ABSHIM_STATS=hold counted */
 	uint64_t waits, wait_ns_total, wait_ns_max;
 	uint64_t hold_ns_total, hold_ns_max;

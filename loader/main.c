@@ -15,8 +15,8 @@ static const struct {
 } commands[] = {
 	{ "run", command_run, "[-s KEY=VALUE]... [--report FILE] [--] COMMAND [ARG]...",
 	        "runs a program under libabshim.so" },
-	{ "report", command_report, "[--json] [--top N] FILE|PID|-",
-	        "prints a record, or what a running process has counted so far" },
+	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
+	        "prints records, or what running processes have counted so far" },
 	{ "list", command_list, "[--json]", "lists strategies, variables and counters" },
 };
 

@@ -79,6 +79,12 @@ static bool is_special(const char *path)
 	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+bool output_is_directory(const char *path)
+{
+	struct stat status;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int output_open(const char *path, struct output_file *file)
 {
 	bool special = is_special(path);
@@ -86,6 +92,8 @@ int output_open(const char *path, struct output_file *file)
 	if (file->path == NULL)
 		return ENOMEM;
 	int error = special ? open_special(path, file) : EEXIST;
+	if (output_is_directory(path))
+		error = EISDIR;
 	for (unsigned number = 0; !special && error == EEXIST && number < NUMBER_TRIES; number++) {
 		free(file->path);
 		file->path = number == 0 ? strdup(path) : numbered(path, number);

@@ -29,6 +29,9 @@ struct output_file {
  */
 int output_open(const char *path, struct output_file *file);
 
+/* Whether the path is a directory, which no report can be written to. */
+bool output_is_directory(const char *path);
+
 /* Closes the file and frees its path. Returns 0 or the errno value of a write that came late. */
 int output_close(struct output_file *file);
 

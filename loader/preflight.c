@@ -171,8 +171,14 @@ static int check_elf(struct preflight *preflight, const char *path, int fd, char
 		why_set(why, "%.300s is an ELF file, but not a program", path);
 		return EXIT_CANNOT_RUN;
 	}
-	if (!check_machine(path, &facts, why) || !check_loader(path, &facts, why) ||
-	        gains_rights(fd, path, why))
+	if (!check_machine(path, &facts, why))
+		return EXIT_CANNOT_RUN;
+	if (!facts.is_complete) {
+		why_set(why, "%.300s is a damaged ELF program: it ends before its segments do",
+		        path);
+		return EXIT_CANNOT_RUN;
+	}
+	if (!check_loader(path, &facts, why) || gains_rights(fd, path, why))
 		return EXIT_CANNOT_RUN;
 	memcpy(preflight->sanitizer, facts.sanitizer, sizeof(preflight->sanitizer));
 	return 0;

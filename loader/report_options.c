@@ -32,8 +32,9 @@ static const struct option plain_options[] = {
 
 static int print_usage(void)
 {
-	fputs("Usage: abshim report [--FORMAT] [--by GROUP] [--diff OTHER] [--since EARLIER]\n"
-	      "                     [--holder] [--top N] [--to FILE] FILE|PID|DIRECTORY|- ...\n"
+	fputs("Usage: abshim report [--FORMAT] [--by lock|site|creation|thread|type]\n"
+	      "                     [--diff OTHER] [--since EARLIER] [--holder] [--top N]\n"
+	      "                     [--to FILE] FILE|PID|DIRECTORY|- ...\n"
 	      "\n"
 	      "Prints who waited for which lock, where, and for whom. FILE is a record that\n"
 	      "libabshim.so left behind (DIR/NAME.PID.N.abshim), also after kill -9; PID a "
@@ -44,7 +45,9 @@ static int print_usage(void)
 	      "\n",
 	        stdout);
 	for (size_t i = 0; i < write_format_count; i++)
-		printf("  --%-9s %s\n", write_formats[i].name, write_formats[i].help);
+		printf("  --%-9s%s%s\n", write_formats[i].name,
+		        strlen(write_formats[i].name) < 10 ? " " : "\n              ",
+		        write_formats[i].help);
 	fputs("  --by GROUP  one table, a row for each lock, site, creation, thread or type;\n"
 	      "              creation: locks of one variable, or initialised by one call\n"
 	      "  --diff OTHER\n"
@@ -55,7 +58,7 @@ static int print_usage(void)
 	      "              while the process ran\n"
 	      "  --holder    with --folded and --pprof: by the stacks that held the lock\n"
 	      "              meanwhile\n"
-	      "  --top N     rows of each table (default 10)\n"
+	      "  --top N     rows of each table of text and OpenMetrics (default 10)\n"
 	      "  --to FILE   write to FILE, as JSON when its name ends in .json; an existing file\n"
 	      "              is kept, and the new one gets a number\n"
 	      "\n"
@@ -155,6 +158,9 @@ static bool is_possible(const struct report_request *request)
 		message("report: --by does not go with --%s", format->name);
 	else if (request->diff != NULL && format->write_diff == NULL)
 		message("report: --diff does not go with --%s", format->name);
+	else if (options->write.by_holder && !format->by_holder)
+		message("report: --holder goes with --folded or --pprof, not with --%s",
+		        format->name);
 	else if (request->since != NULL && request->operand_count > 1)
 		message("report: --since takes one record, its own earlier copy apart");
 	else

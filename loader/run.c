@@ -14,6 +14,7 @@
 #include "environment.h"
 #include "launch.h"
 #include "message.h"
+#include "output.h"
 #include "preflight.h"
 #include "preload.h"
 #include "settings.h"
@@ -21,9 +22,9 @@
 static const char usage[] =
         "Usage: abshim run [-s KEY=VALUE]... [--report FILE] [--] COMMAND [ARG]...\n"
         "\n"
-        "Runs COMMAND with libabshim.so preloaded and reports on its mutexes at the end.\n"
+        "Runs COMMAND with libabshim.so preloaded and reports on its locks at the end.\n"
         "\n"
-        "  -s KEY=VALUE    lower-case keys are the shim's: mutex, stats, report, dir, match\n"
+        "  -s KEY=VALUE    lower-case keys are the shim's: mutex, rwlock, stats, report, ...\n"
         "                  (abshim list explains them); other keys are variables of the\n"
         "                  environment\n"
         "  -s KEY+=VALUE   adds VALUE at the end of a variable, after a blank where the name\n"
@@ -31,6 +32,9 @@ static const char usage[] =
         "                  else after a colon\n"
         "  -s KEY-=VALUE   takes VALUE out of such a list; KEY-= unsets the variable\n"
         "  --report FILE   the same as -s report=FILE\n"
+        "\n"
+        "COMMAND finds this process's id in ABSHIM_RUN_PID: by it libabshim.so knows the\n"
+        "process whose record it keeps as proof, even when nothing was counted.\n"
         "\n"
         "Other libraries in LD_PRELOAD are kept: sanitizer runtimes before libabshim.so, the\n"
         "rest after it.\n"
@@ -57,6 +61,19 @@ static bool apply_report(struct environment *environment, const char *file)
 	bool done = apply(environment, setting);
 	free(setting);
 	return done;
+}
+
+/* A report that could not be written at the end is better refused now. */
+static bool is_report_possible(const struct environment *environment)
+{
+	const char *report = environment_get(environment, "ABSHIM_REPORT");
+	if (report == NULL || !output_is_directory(report))
+		return true;
+	message("run: the report cannot be written to %s: it is a directory; give the path of a "
+	        "file "
+	        "(%%p stands for the process id)",
+	        report);
+	return false;
 }
 
 /* Applies the options. Returns -1 to go on with argv[optind], else the exit status. */
@@ -88,7 +105,7 @@ static int parse_arguments(int argc, char **argv, struct environment *environmen
 			return EXIT_OWN_FAILURE;
 	}
 	if (optind < argc)
-		return -1;
+		return is_report_possible(environment) ? -1 : EXIT_OWN_FAILURE;
 	message("run: give a COMMAND; see abshim run --help");
 	return EXIT_OWN_FAILURE;
 }

@@ -208,17 +208,10 @@ static bool add_holders(struct shares *shares, const struct site_row *site,
 	return (unblamed.waits == 0 && unblamed.wait_ns == 0) || add_share(shares, &unblamed);
 }
 
-/* What the counters of a process know more of than its call sites do. */
-static bool add_lost(struct shares *shares, const struct model *model, uint32_t process)
+/* What the counters of a process know more of than its call sites, which add up to found. */
+static bool add_lost(struct shares *shares, const struct model *model, uint32_t process,
+        const struct family_sum found[FAMILY_COUNT + 1])
 {
-	struct wait_totals found[FAMILY_COUNT + 1] = { 0 };
-	for (size_t i = 0; i < model->site_count; i++) {
-		const struct site_row *site = &model->sites[i];
-		if (site->process != process)
-			continue;
-		found[site->family].waits += site->wait.waits;
-		found[site->family].wait_ns_total += site->wait.wait_ns_total;
-	}
 	for (uint32_t family = 0; family < FAMILY_COUNT; family++) {
 		struct family_sum sum =
 		        family_sum(&model->processes[process].counters, (enum record_family)family);
@@ -235,9 +228,16 @@ static bool add_lost(struct shares *shares, const struct model *model, uint32_t 
 
 static bool add_all_lost(struct shares *shares, const struct model *model)
 {
-	bool ok = true;
-	for (size_t i = 0; ok && i < model->process_count; i++)
-		ok = add_lost(shares, model, (uint32_t)i);
+	struct family_sum(*found)[FAMILY_COUNT + 1] = calloc(model->process_count, sizeof(*found));
+	bool ok = found != NULL;
+	for (size_t i = 0; ok && i < model->site_count; i++) {
+		const struct site_row *site = &model->sites[i];
+		found[site->process][site->family].waits += site->wait.waits;
+		found[site->process][site->family].wait_ns_total += site->wait.wait_ns_total;
+	}
+	for (uint32_t i = 0; ok && i < model->process_count; i++)
+		ok = add_lost(shares, model, i, found[i]);
+	free(found);
 	return ok;
 }
 

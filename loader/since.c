@@ -21,16 +21,20 @@ static void subtract_32(uint32_t *from, uint32_t amount)
 
 static void subtract_counters(struct counters *from, const struct counters *amount)
 {
-	uint64_t *values = (uint64_t *)from, left = 0;
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_table[i].is_max)
-			continue;
-		subtract(&values[i], counter_value(amount, i));
-		left |= values[i];
+	uint64_t *values = (uint64_t *)from;
+	for (int i = 0; i < FAMILY_COUNT; i++) {
+		const struct counter_family *family = &counter_families[i];
+		uint64_t left = 0;
+		for (size_t row = family->first; row < family->first + family->count; row++) {
+			if (counter_table[row].is_max)
+				continue;
+			subtract(&values[row], counter_value(amount, row));
+			left |= values[row];
+		}
+		/* The longest of no waits is 0. */
+		if (left == 0)
+			memset(values + family->first, 0, family->count * sizeof(*values));
 	}
-	/* The longest of no waits is 0. */
-	if (left == 0)
-		memset(from, 0, sizeof(*from));
 }
 
 static bool holds_as_much(const struct counters *counters, const struct counters *amount)

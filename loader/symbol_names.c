@@ -23,6 +23,14 @@ static void drop_rust_hash(char *name)
 void symbol_demangle(const char *name, char to[SYMBOL_NAME_SIZE])
 {
 	int status = -1;
+	/* "name@@VERSION" in some symbol tables; no language has the sign in its names. */
+	char bare[SYMBOL_NAME_SIZE];
+	size_t bare_length = strcspn(name, "@");
+	if (name[bare_length] == '@' && bare_length > 0 && bare_length < sizeof(bare)) {
+		memcpy(bare, name, bare_length);
+		bare[bare_length] = '\0';
+		name = bare;
+	}
 	char *plain =
 	        strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
 	if (status == 0 && plain != NULL) {

@@ -1,10 +1,10 @@
 /*
- * The only user of libdw. Each mapped file is opened at the first question about it, with a session
- * of its own, so that files mapped one after the other at the same place do not meet.
+ * With source_lines.c the only user of libdw. Each mapped file is opened at the first question
+ * about it, with a session of its own, so that files mapped one after the other at the same place
+ * do not meet.
  */
 #include "symbols.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #include "elf.h"
+#include "source_lines.h"
 #include "symbol_names.h"
-
-#define MAX_NESTING 64 /* scopes around an address; deeper ones are not looked into */
 
 #define OVERLAYFS_MAGIC 0x794c7630 /* linux/magic.h, since Linux 4.5 */
 
@@ -236,178 +235,6 @@ static void name_place(struct module *module, uint64_t address, bool data, struc
 	place->name_offset = address - symbol->start + !data;
 }
 
-/* The compilation unit of an address; where the file has no address table (clang writes none), by
- * looking at each unit. */
-static Dwarf_Die *find_unit(struct module *module, uint64_t address, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(module->file, address, bias);
-	if (unit != NULL)
-		return unit;
-	while ((unit = dwfl_module_nextcu(module->file, unit, bias)) != NULL)
-		if (dwarf_haspc(unit, address - *bias) > 0)
-			return unit;
-	return NULL;
-}
-
-struct frame {
-	const char *file; /* NULL: unknown */
-	int line;
-};
-
-/* The place from which an inlined function was called. */
-static struct frame caller_of_inlined(Dwarf_Die *unit, Dwarf_Die *inlined)
-{
-	struct frame frame = { NULL, 0 };
-	Dwarf_Attribute attribute;
-	Dwarf_Word file, line;
-	Dwarf_Files *files;
-	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
-	        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
-	        dwarf_getsrcfiles(unit, &files, NULL) != 0)
-		return frame;
-	frame.file = dwarf_filesrc(files, file, NULL, NULL);
-	frame.line = (int)line;
-	return frame;
-}
-
-static void name_inlined(Dwarf_Die *function, struct place *place)
-{
-	Dwarf_Attribute attribute;
-	const char *name =
-	        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
-	if (name == NULL)
-		name = dwarf_diename(function);
-	if (name == NULL)
-		return;
-	symbol_demangle(name, place->name);
-	place->name_offset = 0;
-}
-
-/* What can hold code, and what can only hold such things. */
-static bool is_code(int tag)
-{
-	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine ||
-	       tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
-}
-
-static bool is_scope(int tag)
-{
-	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
-}
-
-/*
- * Fills path[depth ...] with what is nested around an address, outermost first; returns the new
- * depth. (dwarf_getscopes() finds nothing in units that link-time optimisation made.)
- */
-static unsigned find_nesting(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die path[MAX_NESTING],
-        unsigned depth, unsigned level)
-{
-	Dwarf_Die child;
-	if (depth >= MAX_NESTING || level >= MAX_NESTING || dwarf_child(parent, &child) != 0)
-		return depth;
-	do {
-		int tag = dwarf_tag(&child);
-		unsigned inside = depth;
-		if (is_scope(tag)) {
-			inside = find_nesting(&child, address, path, depth, level + 1);
-		} else if (is_code(tag) && dwarf_haspc(&child, address) > 0) {
-			path[depth] = child;
-			inside = find_nesting(&child, address, path, depth + 1, level + 1);
-		}
-		if (inside > depth)
-			return inside;
-	} while (dwarf_siblingof(&child, &child) == 0);
-	return depth;
-}
-
-/* What is known about an address: its line, and what is nested around it, outermost first. */
-struct nest {
-	Dwarf_Die unit;
-	Dwarf_Die path[MAX_NESTING];
-	unsigned depth;
-	struct frame frame;
-};
-
-static bool find_nest(struct module *module, uint64_t address, struct nest *nest)
-{
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = find_unit(module, address, &bias);
-	if (unit == NULL)
-		return false;
-	Dwarf_Line *line = dwarf_getsrc_die(unit, address - bias);
-	if (line == NULL || dwarf_lineno(line, &nest->frame.line) != 0)
-		return false;
-	nest->frame.file = dwarf_linesrc(line, NULL, NULL);
-	if (nest->frame.file == NULL)
-		return false;
-	/* With -gsplit-dwarf the functions are in a file of their own. */
-	Dwarf_Die split;
-	uint8_t type;
-	if (dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
-	        type == DW_UT_skeleton && split.addr != NULL)
-		unit = &split;
-	nest->unit = *unit;
-	nest->depth = find_nesting(&nest->unit, address - bias, nest->path, 0, 0);
-	return true;
-}
-
-static void set_line(struct place *place, const struct frame *frame)
-{
-	strncpy(place->file, frame->file, sizeof(place->file) - 1);
-	place->line = (unsigned)frame->line;
-}
-
-/*
- * Sets the line of a place, walking outwards from the innermost inlined function to the first one
- * whose text is not in a header: wrappers such as std::mutex::lock() are not what a reader looks
- * for.
- */
-static void find_line(struct module *module, uint64_t address, struct place *place)
-{
-	struct nest nest;
-	if (!find_nest(module, address, &nest))
-		return;
-	for (unsigned depth = nest.depth; depth > 0; depth--) {
-		Dwarf_Die *inlined = &nest.path[depth - 1];
-		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
-			continue;
-		if (!symbol_is_header(nest.frame.file)) {
-			name_inlined(inlined, place);
-			break;
-		}
-		struct frame outer = caller_of_inlined(&nest.unit, inlined);
-		if (outer.file == NULL)
-			break;
-		nest.frame = outer;
-	}
-	set_line(place, &nest.frame);
-}
-
-/* Sets places[0], which knows its function, to the innermost function inlined there, and so on to
- * that function. Returns their number. */
-static unsigned find_inlined(
-        struct module *module, uint64_t address, struct place places[SYMBOL_MAX_INLINED])
-{
-	struct nest nest;
-	unsigned count = 0;
-	if (!find_nest(module, address, &nest))
-		return 1;
-	for (unsigned depth = nest.depth; depth > 0; depth--) {
-		Dwarf_Die *inlined = &nest.path[depth - 1];
-		if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
-			continue;
-		struct frame outer = caller_of_inlined(&nest.unit, inlined);
-		if (outer.file == NULL || count + 1 == SYMBOL_MAX_INLINED)
-			break;
-		places[count + 1] = places[count];
-		name_inlined(inlined, &places[count]);
-		set_line(&places[count++], &nest.frame);
-		nest.frame = outer;
-	}
-	set_line(&places[count], &nest.frame);
-	return count + 1;
-}
-
 /* Fills in what needs no lines. NULL when the file cannot be asked. */
 static struct module *find_function(struct symbols *symbols, struct code code, struct place *place)
 {
@@ -430,14 +257,14 @@ void symbols_find_call(struct symbols *symbols, struct code code, struct place *
 {
 	struct module *module = find_function(symbols, code, place);
 	if (module != NULL)
-		find_line(module, code.address - 1, place);
+		source_find_line(module->file, code.address - 1, place);
 }
 
 unsigned symbols_find_frames(
         struct symbols *symbols, struct code code, struct place places[SYMBOL_MAX_INLINED])
 {
 	struct module *module = find_function(symbols, code, &places[0]);
-	return module != NULL ? find_inlined(module, code.address - 1, places) : 1;
+	return module != NULL ? source_find_inlined(module->file, code.address - 1, places) : 1;
 }
 
 size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned char **id)
@@ -448,27 +275,36 @@ size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned c
 	return size > 0 ? (size_t)size : 0;
 }
 
-bool symbols_find_data(
-        struct symbols *symbols, size_t process, uint64_t address, struct place *place)
+static bool find_data_in(
+        struct symbols *symbols, const struct mapping *mapping, struct place *place)
+{
+	if (mapping->start == 0)
+		return false;
+	struct module *module = &symbols->modules[mapping->file];
+	if (!open_module(module))
+		return false;
+	/* Where it would lie if the file were where the first process had it. */
+	uint64_t there = place->address - mapping->start + module->mapped->map.start;
+	if (there < module->start || there >= module->end)
+		return false;
+	memcpy(place->module, module->mapped->map.path, sizeof(place->module));
+	place->module_offset = there - module->bias;
+	name_place(module, there, true, place);
+	return true;
+}
+
+bool symbols_find_lock(struct symbols *symbols, size_t process, const struct record_lock *lock,
+        struct place *place)
 {
 	memset(place, 0, sizeof(*place));
-	place->address = address;
+	place->address = lock->address;
 	const struct mapped_process *in = &symbols->mapped->processes[process];
+	if (lock->module != 0 && lock->module <= in->count)
+		return find_data_in(symbols, &in->mappings[lock->module - 1], place);
 	/* A later mapping replaced the earlier ones that it overlaps. */
-	for (uint32_t i = in->count; i > 0; i--) {
-		const struct mapping *mapping = &in->mappings[i - 1];
-		struct module *module = &symbols->modules[mapping->file];
-		if (!open_module(module))
-			continue;
-		/* Where it would lie if the file were where the first process had it. */
-		uint64_t there = address - mapping->start + module->mapped->map.start;
-		if (there < module->start || there >= module->end)
-			continue;
-		memcpy(place->module, module->mapped->map.path, sizeof(place->module));
-		place->module_offset = there - module->bias;
-		name_place(module, there, true, place);
-		return true;
-	}
+	for (uint32_t i = in->count; i > 0; i--)
+		if (find_data_in(symbols, &in->mappings[i - 1], place))
+			return true;
 	return false;
 }
 

@@ -44,11 +44,11 @@ unsigned symbols_find_frames(
 /* The build id of a row of the mapped files; returns its size, 0 when it is not known. */
 size_t symbols_build_id(struct symbols *symbols, uint32_t file, const unsigned char **id);
 
-/* Finds the variable at an address of a process; false when it lies in no file's data (heap,
+/* Finds the variable that a lock of a process is; false when it lies in no file's data (heap,
  * stack).
  */
-bool symbols_find_data(
-        struct symbols *symbols, size_t process, uint64_t address, struct place *place);
+bool symbols_find_lock(struct symbols *symbols, size_t process, const struct record_lock *lock,
+        struct place *place);
 
 /* Looks which files are no longer those that the process had mapped: their lines and names are not
  * used. Returns their number. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "uncovered.h"
 #include "words.h"
 
 #if defined(__x86_64__)
@@ -17,7 +18,13 @@
 #define OWN_MACHINE 183
 #endif
 
-#define CHANGED_NAMED 3 /* files named in a note; the rest is counted */
+#define NAMED_MAX 3 /* files or functions named in a note; the rest is counted */
+
+/* A list of names for a note. */
+struct names {
+	size_t count;
+	char text[TRUST_NOTE_SIZE];
+};
 
 static void note(struct trust *trust, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
@@ -30,6 +37,25 @@ static void note(struct trust *trust, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(trust->notes[trust->count++], TRUST_NOTE_SIZE, format, arguments);
 	va_end(arguments);
+}
+
+static void name(struct names *names, const char *one)
+{
+	size_t length = names->count > 0 ? strlen(names->text) : 0;
+	if (names->count < NAMED_MAX)
+		snprintf(names->text + length, sizeof(names->text) - length, "%s%.70s",
+		        names->count > 0 ? ", " : "", one);
+	names->count++;
+}
+
+/* The names that have been given, and how many more there are. */
+static const char *all_names(struct names *names)
+{
+	size_t length = strlen(names->text);
+	if (names->count > NAMED_MAX)
+		snprintf(names->text + length, sizeof(names->text) - length, " and %zu more",
+		        names->count - NAMED_MAX);
+	return names->text;
 }
 
 /* Whether any process ended so. */
@@ -130,23 +156,77 @@ static void note_gaps(struct trust *trust, const struct model *model)
 		        text_count(count, model->counters.cond.unsplit));
 }
 
+/* What was measured because it was asked for, and is not complete. */
+static void note_lost_details(struct trust *trust, const struct model *model)
+{
+	const struct model_gaps *gaps = &model->gaps;
+	const struct counters *counters = &model->counters;
+	uint64_t holds = counters->mutex.hold_lost + counters->rwlock.hold_lost;
+	char count[TEXT_NUMBER_SIZE];
+	if (holds > 0)
+		note(trust, "%s acquisitions are missing from the locks' times held",
+		        text_count(count, holds));
+	if (gaps->created_lost > 0)
+		note(trust,
+		        "%s initialised locks found no room for where that was: such locks are "
+		        "named by their first use",
+		        text_count(count, gaps->created_lost));
+	if (gaps->stacks_lost > 0)
+		note(trust, "more stacks than room: some waits of which one was taken have none");
+}
+
 static void note_changed_files(struct trust *trust, struct symbols *symbols)
 {
 	size_t count = symbols_count_changed(symbols);
-	char names[TRUST_NOTE_SIZE] = "", rest[32] = "";
+	struct names names = { 0 };
 	if (count == 0)
 		return;
-	for (size_t i = 0; i < count && i < CHANGED_NAMED; i++) {
-		size_t length = strlen(names);
-		snprintf(names + length, sizeof(names) - length, "%s%.80s", i > 0 ? ", " : "",
-		        words_base_name(symbols_changed_path(symbols, i)));
-	}
-	if (count > CHANGED_NAMED)
-		snprintf(rest, sizeof(rest), " and %zu more", count - CHANGED_NAMED);
+	for (size_t i = 0; i < count; i++)
+		name(&names, words_base_name(symbols_changed_path(symbols, i)));
 	note(trust,
-	        "changed on disk since the process mapped it, so not used for names and lines: "
-	        "%.250s%s",
-	        names, rest);
+	        "changed on disk since the process mapped it, so not used for names and lines: %s",
+	        all_names(&names));
+}
+
+/* The files that were asked for in one way. */
+static void note_opened(
+        struct trust *trust, const struct uncovered *uncovered, uint32_t reason, const char *asked)
+{
+	struct names names = { 0 };
+	for (size_t i = 0; i < uncovered->count; i++)
+		if (uncovered->rows[i].reason == reason)
+			name(&names, words_base_name(uncovered->rows[i].path));
+	if (names.count > 0)
+		note(trust, "calls of %s are not seen: %s", all_names(&names), asked);
+}
+
+/* The functions that one file defines: rows [from, to). */
+static void note_defined(
+        struct trust *trust, const struct record_uncovered *rows, size_t from, size_t to)
+{
+	struct names names = { 0 };
+	for (size_t i = from; i < to; i++)
+		name(&names, rows[i].symbol);
+	note(trust, "%s itself defines %s: calls are seen only where it hands them on",
+	        words_base_name(rows[from].path), all_names(&names));
+}
+
+static void note_uncovered(struct trust *trust, const struct model *model)
+{
+	struct uncovered uncovered = uncovered_new(model);
+	const struct record_uncovered *rows = uncovered.rows;
+	note_opened(trust, &uncovered, UNCOVERED_DEEPBIND,
+	        "the program asked for it with RTLD_DEEPBIND");
+	note_opened(trust, &uncovered, UNCOVERED_NAMESPACE,
+	        "the program asked for it in a namespace of its own (dlmopen)");
+	for (size_t from = 0, to; from < uncovered.count; from = to) {
+		for (to = from + 1; to < uncovered.count && rows[to].reason == rows[from].reason &&
+		                    strcmp(rows[to].path, rows[from].path) == 0;)
+			to++;
+		if (rows[from].reason == UNCOVERED_DEFINED)
+			note_defined(trust, rows, from, to);
+	}
+	uncovered_free(&uncovered);
 }
 
 static void note_limits(struct trust *trust, const struct model *model)
@@ -156,8 +236,8 @@ static void note_limits(struct trust *trust, const struct model *model)
 		note(trust, "the glibc strategy waits inside libc: its spins, yields and parks are "
 		            "not visible");
 	if (model->counters.cond.waits > 0)
-		note(trust, "C11 mtx_* and the relock inside a condition wait are libc's own: they "
-		            "appear as condition waits only");
+		note(trust, "the relock inside a condition wait is libc's own: it appears as a "
+		            "condition wait only");
 	if (model->blame_count > 0)
 		note(trust, "blame goes to who held the lock when the wait began");
 	if (model->lock_count > 0)
@@ -171,6 +251,8 @@ void trust_collect(struct trust *trust, const struct model *model, struct symbol
 	note_process(trust, model);
 	note_place(trust, &model->processes->record->header);
 	note_gaps(trust, model);
+	note_lost_details(trust, model);
+	note_uncovered(trust, model);
 	note_changed_files(trust, symbols);
 	note_limits(trust, model);
 }

@@ -7,7 +7,7 @@
 #include "model.h"
 #include "symbols.h"
 
-#define TRUST_MAX_NOTES 24
+#define TRUST_MAX_NOTES 32
 #define TRUST_NOTE_SIZE 400
 
 struct trust {

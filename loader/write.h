@@ -15,7 +15,7 @@
 
 /* How the reader wants it; a writer takes what applies to it. */
 struct write_options {
-	size_t top;       /* rows of each table, for people */
+	size_t top;       /* rows of each table, where that has a limit */
 	bool by_holder;   /* stacks of those that held the lock, not of those that waited */
 	enum group_by by; /* for a report of groups */
 };
@@ -35,11 +35,12 @@ typedef bool write_diff_function(
 struct write_format {
 	const char *name;   /* of the option --NAME that asks for it */
 	const char *suffix; /* of a file's name that asks for it; NULL: none does */
+	const char *help;
 	write_function *write;
-	bool binary;                     /* nothing for a terminal */
 	write_function *write_groups;    /* with --by; NULL: it cannot */
 	write_diff_function *write_diff; /* with --diff; NULL: it cannot */
-	const char *help;
+	bool binary;                     /* nothing for a terminal */
+	bool by_holder;                  /* it can */
 };
 
 /* The formats of a report, in write_formats.c. The first one is the default. */
@@ -60,6 +61,12 @@ write_function write_folded;
 
 /* For `go tool pprof` and speedscope: a compressed profile. */
 write_function write_pprof;
+
+/* One table, of locks or of groups, for spreadsheets: its rows add up to the totals. */
+write_function write_csv;
+
+/* For Prometheus and others: counters by name of thread, the top rows of tables and their sums. */
+write_function write_openmetrics;
 
 /* One table of groups, and the totals. */
 write_function write_groups_text;

@@ -31,8 +31,8 @@ static json_t *side_object(const struct model *model)
 /* B - A, and the same relative to A: null where A is 0. */
 static void set_change(json_t *object, uint64_t a, uint64_t b)
 {
-	json_int_t change = b >= a ? (json_int_t)(b - a) : -(json_int_t)(a - b);
-	json_object_set_new(object, "change", json_integer(change));
+	/* Only a damaged record holds numbers whose difference is too large. */
+	json_object_set_new(object, "change", json_integer((json_int_t)(b - a)));
 	json_object_set_new(object, "relative",
 	        a > 0 ? json_real(((double)b - (double)a) / (double)a) : json_null());
 }

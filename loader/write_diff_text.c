@@ -10,8 +10,6 @@
 #include "text_table.h"
 #include "words.h"
 
-#define NAME_WIDTH 34 /* of a row, beside its numbers */
-
 static const char *const titles[DIFF_TABLES] = { "Threads by name, by change of the time waited",
 	"Call sites, by change of the time waited in them",
 	"Locks of one kind, by change of the time waited for them" };
@@ -119,9 +117,9 @@ static void print_row(const struct view *view, const struct diff *diff, const st
 	relative_text(relative, values[0], values[1]);
 	if (row->a == NULL || row->b == NULL)
 		snprintf(relative, sizeof(relative), "only %c", row->a != NULL ? 'A' : 'B');
-	fprintf(view->out, "%10s %10s %10s %9s %11s %11s  ", times[0], times[1],
+	fprintf(view->out, "%10s %10s %10s %9s %10s %10s  ", times[0], times[1],
 	        change_text(change, row->change, true), relative, waits[0], waits[1]);
-	table_name(view, row->a != NULL ? row->a->label : row->b->label, NAME_WIDTH);
+	table_name(view, row->a != NULL ? row->a->label : row->b->label, GROUP_LABEL_WIDTH);
 	fputc('\n', view->out);
 }
 
@@ -131,8 +129,10 @@ static void print_table(const struct view *view, const struct diff *diff, int nu
 	if (table->count == 0)
 		return;
 	size_t shown = table_heading(view, titles[number], table->count);
-	fprintf(view->out, "%10s %10s %10s %9s %11s %11s  %s\n", diff->rates ? "A per s" : "A",
-	        diff->rates ? "B per s" : "B", "change", "relative", "waits A", "waits B", "name");
+	fprintf(view->out, "%10s %10s %10s %9s %10s %10s  %s\n", diff->rates ? "A per s" : "A",
+	        diff->rates ? "B per s" : "B", "change", "relative",
+	        diff->rates ? "waits A/s" : "waits A", diff->rates ? "waits B/s" : "waits B",
+	        "name");
 	for (size_t i = 0; i < shown; i++)
 		print_row(view, diff, &table->rows[i]);
 }

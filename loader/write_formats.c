@@ -4,14 +4,18 @@
 #include "write.h"
 
 const struct write_format write_formats[] = {
-	{ "text", NULL, write_text, false, write_groups_text, write_diff_text,
-	        "tables for people, the default" },
-	{ "json", ".json", write_json, false, write_groups_json, write_diff_json,
-	        "everything, as one JSON object" },
-	{ "folded", NULL, write_folded, false, NULL, NULL,
-	        "time waited by stack, a line each, for flame graphs" },
-	{ "pprof", NULL, write_pprof, true, NULL, NULL,
-	        "time waited by stack, for go tool pprof and speedscope (binary)" },
+	{ "text", NULL, "tables for people, the default", write_text, write_groups_text,
+	        write_diff_text, .binary = false },
+	{ "json", ".json", "everything, as one JSON object", write_json, write_groups_json,
+	        write_diff_json, .binary = false },
+	{ "csv", NULL, "one table, of locks without --by, for spreadsheets", write_csv, write_csv,
+	        NULL, .binary = false },
+	{ "folded", NULL, "time waited by stack, a line each, for flame graphs", write_folded, NULL,
+	        NULL, .by_holder = true },
+	{ "pprof", NULL, "time waited by stack, for go tool pprof and speedscope (binary)",
+	        write_pprof, NULL, NULL, .binary = true, .by_holder = true },
+	{ "openmetrics", NULL, "counters and top rows, for Prometheus", write_openmetrics, NULL,
+	        NULL, .binary = false },
 };
 
 const size_t write_format_count = sizeof(write_formats) / sizeof(*write_formats);

@@ -10,7 +10,7 @@
 
 #define FORMAT_VERSION 1
 
-#define NAME_WIDTH (TABLE_WIDTH - TABLE_NAME_COLUMN - 8)
+#define NAME_WIDTH (TABLE_WIDTH - TABLE_NAME_COLUMN - 8) /* a little more than a label needs */
 
 static const struct {
 	const char *title, *members, *name;
@@ -18,7 +18,7 @@ static const struct {
 	[GROUP_LOCK] = { "Locks, by time waited for them", "", "lock" },
 	[GROUP_SITE] = { "Call sites, by time waited in them", "locks", "call site" },
 	[GROUP_CREATION] = { "Locks of one kind, by time waited for them", "locks",
-	        "variable, or where they were created or first waited for" },
+	        "variable, or where created or first used" },
 	[GROUP_THREAD] = { "Threads of one name, by time waited", "threads", "name" },
 	[GROUP_TYPE] = { "Types of locks, by time waited for them", "locks", "type" },
 };
@@ -43,6 +43,8 @@ static void print_holds(const struct view *view, const struct groups *groups, si
 	for (size_t i = 0; i < shown; i++) {
 		const struct group_row *row = &groups->rows[i];
 		char numbers[5][TEXT_NUMBER_SIZE];
+		if (row->hold_ns_total == 0)
+			continue;
 		fprintf(view->out, "%9s %8s %11s %9s %9s   %7s ",
 		        text_duration(numbers[0], row->hold_ns_total),
 		        text_percent(numbers[1], row->hold_ns_total, view->model->duration_ns),

@@ -4,7 +4,6 @@
  */
 #include "write.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +11,11 @@
 #include "probes/counters.h"
 #include "text.h"
 #include "trust.h"
+#include "uncovered.h"
 #include "words.h"
+#include "write_json.h"
 
 #define FORMAT_VERSION 1
-
-static void set_id(json_t *object, const char *key, uint32_t id)
-{
-	json_object_set_new(object, key, id == MODEL_NONE ? json_null() : json_integer(id));
-}
 
 /* One member for each family that has one for each counter. */
 static void set_families(json_t *object, const struct counters *counters)
@@ -31,31 +27,6 @@ static void set_families(json_t *object, const struct counters *counters)
 			member_integer(values, counter_table[at].name, counter_value(counters, at));
 		json_object_set_new(object, family->name, values);
 	}
-}
-
-static void set_wait(json_t *object, const struct wait_totals *wait)
-{
-	member_integer(object, "waits", wait->waits);
-	member_integer(object, "wait_ns_total", wait->wait_ns_total);
-	member_integer(object, "wait_ns_max", wait->wait_ns_max);
-	json_t *histogram = json_array();
-	for (int bucket = 0; bucket < RECORD_BUCKETS; bucket++)
-		json_array_append_new(histogram, member_value(wait->histogram[bucket]));
-	json_object_set_new(object, "histogram", histogram);
-}
-
-static void set_place(json_t *object, const struct place *place)
-{
-	member_address(object, "address", place->address);
-	member_known(object, "function", place->name);
-	member_known(object, "file", place->file);
-	json_object_set_new(
-	        object, "line", place->line != 0 ? json_integer(place->line) : json_null());
-	member_known(object, "module", place->module);
-	if (place->module[0] != '\0')
-		member_address(object, "offset", place->module_offset);
-	else
-		json_object_set_new(object, "offset", json_null());
 }
 
 static const char *ending_word(enum model_ending ending)
@@ -81,6 +52,7 @@ static json_t *process_object(const struct process_row *process)
 	member_integer(object, "cpus", header->cpus);
 	member_string(object, "state", ending_word(process->ending));
 	member_string(object, "end", words_end_kind(header->end_kind));
+	member_bool(object, "since", process->since);
 	json_object_set_new(object, "exit_status",
 	        process->exit_status >= 0 ? json_integer(process->exit_status) : json_null());
 	json_object_set_new(object, "signal",
@@ -97,9 +69,9 @@ static json_t *process_object(const struct process_row *process)
 	return object;
 }
 
-static json_t *settings_object(const struct model *model)
+static json_t *settings_object(const struct record *record)
 {
-	const struct record_control *control = &model->processes->record->control;
+	const struct record_control *control = &record->control;
 	json_t *object = json_object(), *variables = json_object();
 	member_string(object, "mutex", control->mutex.name);
 	member_integer(object, "mutex_pre_spins", control->mutex_pre_spins);
@@ -109,7 +81,8 @@ static json_t *settings_object(const struct model *model)
 	member_string(object, "futex", control->futex.name);
 	member_integer(object, "stacks", control->stack_depth);
 	member_string(object, "stats", words_stats(control->stats));
-	for (const char *line = model->processes->record->header.settings; *line != '\0';) {
+	member_string(object, "pause", words_pause(control->pause));
+	for (const char *line = record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
 		char name[64], value[RECORD_MAX_SETTINGS];
@@ -126,6 +99,34 @@ static json_t *settings_object(const struct model *model)
 	}
 	json_object_set_new(object, "environment", variables);
 	return object;
+}
+
+static json_t *processes_array(const struct model *model)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process_row *process = &model->processes[i];
+		json_t *object = process_object(process);
+		json_object_set_new(object, "settings", settings_object(process->record));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *uncovered_array(const struct model *model)
+{
+	struct uncovered uncovered = uncovered_new(model);
+	json_t *array = json_array();
+	for (size_t i = 0; i < uncovered.count; i++) {
+		const struct record_uncovered *row = &uncovered.rows[i];
+		json_t *object = json_object();
+		member_string(object, "reason", uncovered_reason(row->reason));
+		member_known(object, "function", row->symbol);
+		member_string(object, "path", row->path);
+		json_array_append_new(array, object);
+	}
+	uncovered_free(&uncovered);
+	return array;
 }
 
 static json_t *trust_object(const struct model *model, struct symbols *symbols)
@@ -151,6 +152,7 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 	member_integer(object, "threads_lost", gaps->threads_lost);
 	member_integer(object, "lost_waits", gaps->lost_waits);
 	member_integer(object, "lost_ns", gaps->lost_ns);
+	member_integer(object, "created_lost", gaps->created_lost);
 	member_integer(object, "blames_lost", gaps->blames_lost);
 	member_integer(object, "modules_lost", gaps->modules_lost);
 	member_bool(object, "names_merged", gaps->retired_rest != 0);
@@ -167,6 +169,7 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 		json_array_append_new(notes, valid != NULL ? json_string(valid) : json_null());
 		free(valid);
 	}
+	json_object_set_new(object, "uncovered", uncovered_array(model));
 	json_object_set_new(object, "changed_files", changed);
 	json_object_set_new(object, "notes", notes);
 	return object;
@@ -196,6 +199,7 @@ static json_t *threads_array(const struct model *model)
 		member_string(object, "name", row->name);
 		json_object_set_new(
 		        object, "tid", row->tid != 0 ? json_integer(row->tid) : json_null());
+		member_id(object, "process", row->process);
 		member_integer(object, "running", row->running);
 		member_integer(object, "ended", row->ended);
 		set_families(object, &row->counters);
@@ -208,70 +212,6 @@ static json_t *threads_array(const struct model *model)
 	return array;
 }
 
-static json_t *locks_array(const struct model *model, struct symbols *symbols)
-{
-	json_t *array = json_array();
-	for (size_t i = 0; i < model->lock_count; i++) {
-		const struct lock_row *row = &model->locks[i];
-		struct place place;
-		json_t *object = json_object();
-		set_id(object, "id", row->id);
-		member_address(object, "address", row->lock.address);
-		symbols_find_data(symbols, row->process, row->lock.address, &place);
-		member_known(object, "symbol", place.name);
-		member_integer(object, "symbol_offset", place.name_offset);
-		member_known(object, "module", place.module);
-		member_string(object, "type", words_family(row->lock.family));
-		member_string(object, "kind", words_mutex_type(row->lock.kind));
-		member_bool(object, "shared", words_mutex_is_shared(row->lock.kind));
-		member_bool(object, "destroyed", row->lock.destroyed != 0);
-		set_id(object, "first_site", row->first_site);
-		set_wait(object, &row->lock.wait);
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
-static json_t *sites_array(const struct model *model, struct symbols *symbols)
-{
-	json_t *array = json_array();
-	for (size_t i = 0; i < model->site_count; i++) {
-		const struct site_row *row = &model->sites[i];
-		struct place place;
-		json_t *object = json_object();
-		set_id(object, "id", row->id);
-		set_id(object, "lock", row->lock);
-		symbols_find_call(symbols, row->code, &place);
-		set_place(object, &place);
-		member_string(object, "mode", row->mode == MODE_SHARED ? "shared" : "exclusive");
-		set_wait(object, &row->wait);
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
-static json_t *blame_array(const struct model *model, struct symbols *symbols)
-{
-	json_t *array = json_array();
-	for (size_t i = 0; i < model->blame_count; i++) {
-		const struct blame_row *row = &model->blames[i];
-		json_t *object = json_object(), *holder = json_null();
-		set_id(object, "site", row->site);
-		if (row->holder.address != 0) {
-			struct place place;
-			symbols_find_call(symbols, row->holder, &place);
-			holder = json_object();
-			set_place(holder, &place);
-		}
-		json_object_set_new(object, "holder", holder);
-		member_integer(object, "waits", row->waits);
-		member_integer(object, "wait_ns_total", row->wait_ns_total);
-		member_integer(object, "wait_ns_max", row->wait_ns_max);
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
 bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
         const struct write_options *options)
 {
@@ -279,15 +219,20 @@ bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
 	json_t *report = json_object();
 	member_integer(report, "version", FORMAT_VERSION);
 	json_object_set_new(report, "process", process_object(model->processes));
-	json_object_set_new(report, "settings", settings_object(model));
+	json_object_set_new(report, "processes", processes_array(model));
+	json_object_set_new(report, "settings", settings_object(model->processes->record));
 	json_object_set_new(report, "trust", trust_object(model, symbols));
 	json_object_set_new(report, "totals", totals_object(model));
 	json_object_set_new(report, "threads", threads_array(model));
-	json_object_set_new(report, "locks", locks_array(model, symbols));
-	json_object_set_new(report, "sites", sites_array(model, symbols));
-	json_object_set_new(report, "blame", blame_array(model, symbols));
+	json_object_set_new(report, "locks", json_locks(model, symbols));
+	json_object_set_new(report, "sites", json_sites(model, symbols));
+	json_object_set_new(report, "blame", json_blame(model, symbols));
+	json_object_set_new(report, "stacks", json_stacks(model, symbols));
+	json_object_set_new(report, "samples", json_samples(model));
+	json_object_set_new(report, "sampling", json_sampling(model));
 	/* A part that could not be made for want of memory is missing. */
-	bool complete = json_object_size(report) == 9 && json_dumpf(report, out, JSON_COMPACT) == 0;
+	bool complete =
+	        json_object_size(report) == 13 && json_dumpf(report, out, JSON_COMPACT) == 0;
 	json_decref(report);
 	return complete && fputc('\n', out) != EOF;
 }

@@ -116,7 +116,7 @@ static void add_labels(struct writer *writer, const struct share *share)
 	if (lock != NULL) {
 		char name[PLACE_NAME_SIZE];
 		struct place *place = &writer->places[0];
-		symbols_find_data(writer->symbols, lock->process, lock->lock.address, place);
+		symbols_find_lock(writer->symbols, lock->process, &lock->lock, place);
 		place_name(place, name);
 		profile_add_label(writer->profile, "lock", name);
 	}

@@ -10,7 +10,9 @@
 #include "trust.h"
 #include "words.h"
 
-#define NAME_WIDTH 64 /* of a program in the title */
+#define NAME_WIDTH     64 /* of a program in the title */
+#define PROCESS_NAME   17 /* and in the table of processes */
+#define SETTINGS_SHOWN 3
 
 static void print_program(const struct view *view, const struct process_row *process, int width)
 {
@@ -53,15 +55,70 @@ static void print_processes(const struct view *view)
 		fprintf(view->out, " within %s", text_duration(time, model->duration_ns));
 }
 
+/* What a process was told: its mutexes' strategy, then what is not at its default. */
+struct told {
+	char mutex[WORDS_SIZE], rest[WORDS_SETTINGS_SIZE];
+};
+
+static struct told told_to(const struct process_row *process)
+{
+	struct told told;
+	words_strategy(&process->record->control, told.mutex);
+	words_settings(&process->record->control, told.rest);
+	return told;
+}
+
+/* The first process that was told the same as this one. */
+static size_t first_alike(const struct model *model, size_t process)
+{
+	const struct told told = told_to(&model->processes[process]);
+	for (size_t i = 0; i < process; i++) {
+		const struct told other = told_to(&model->processes[i]);
+		if (strcmp(told.mutex, other.mutex) == 0 && strcmp(told.rest, other.rest) == 0)
+			return i;
+	}
+	return process;
+}
+
+static void print_rest(const struct view *view, const struct told *told)
+{
+	if (told->rest[0] != '\0')
+		fputs(" ", view->out);
+	text_escape(view->out, told->rest);
+	fputc('\n', view->out);
+}
+
+/* A line for each way that processes were set, of the first few. */
+static void print_different(const struct view *view)
+{
+	unsigned shown = 0;
+	fputs("; their settings differ:\n", view->out);
+	for (size_t i = 0; i < view->model->process_count && shown < SETTINGS_SHOWN; i++) {
+		if (first_alike(view->model, i) != i)
+			continue;
+		const struct told told = told_to(&view->model->processes[i]);
+		fprintf(view->out, "  pid %" PRId32 " and those like it: mutex=",
+		        view->model->processes[i].record->header.pid);
+		text_escape(view->out, told.mutex);
+		print_rest(view, &told);
+		shown++;
+	}
+}
+
 static void print_settings(const struct view *view)
 {
-	char settings[WORDS_SETTINGS_SIZE];
-	words_settings(&view->model->processes->record->control, settings);
-	if (settings[0] == '\0')
-		return;
-	fputs("  settings: ", view->out);
-	text_escape(view->out, settings);
-	fputc('\n', view->out);
+	const struct model *model = view->model;
+	const struct told told = told_to(model->processes);
+	for (size_t i = 1; i < model->process_count; i++)
+		if (first_alike(model, i) == i) {
+			print_different(view);
+			return;
+		}
+	fputs("; mutexes wait by ", view->out);
+	text_escape(view->out, told.mutex);
+	if (told.rest[0] != '\0')
+		fputs("\n  settings:", view->out);
+	print_rest(view, &told);
 }
 
 static void print_process_table(const struct view *view)
@@ -71,19 +128,20 @@ static void print_process_table(const struct view *view)
 		return;
 	size_t shown = table_heading(
 	        view, "Processes, in the order of their records", model->process_count);
-	fprintf(view->out, "  %-20s%9s  %-22s%12s%15s%11s%9s\n", "name", "pid", "state", "duration",
+	fprintf(view->out, "  %-18s%9s  %-22s%12s%15s%11s%9s\n", "name", "pid", "state", "duration",
 	        "acquired", "waits", "waited");
 	for (size_t i = 0; i < shown; i++) {
 		const struct process_row *process = &model->processes[i];
 		const struct family_sum sum = family_sum_all(&process->counters);
-		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE], name[20 * 4 + 1] = "";
+		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE],
+		        name[PROCESS_NAME * 4 + 1] = "";
 		FILE *out = fmemopen(name, sizeof(name), "w");
 		if (out == NULL)
 			return;
 		struct view to_name = { .out = out };
-		print_program(&to_name, process, 19);
+		print_program(&to_name, process, PROCESS_NAME);
 		fclose(out);
-		fprintf(view->out, "  %-20s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
+		fprintf(view->out, "  %-18s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
 		        process->record->header.pid, words_ending(process, words),
 		        text_duration(numbers[0], process->duration_ns),
 		        text_count(numbers[1], sum.acquired), text_count(numbers[2], sum.waits),
@@ -136,20 +194,19 @@ static void print_who(const struct view *view)
 
 void text_nothing(const struct view *view)
 {
+	const struct process_row *process = view->model->processes;
+	const char *words = "used no lock, condition variable or other thing that is counted";
+	if (process->record->control.stats == STATS_OFF)
+		words = "ABSHIM_STATS=off, so nothing was counted";
+	else if (process->since)
+		words = "nothing was counted after the earlier copy was made";
 	print_who(view);
-	fprintf(view->out, ": %s\n",
-	        view->model->processes->record->control.stats == STATS_OFF
-	                ? "ABSHIM_STATS=off, so nothing was counted"
-	                : "used no lock, condition variable or other thing that is counted");
+	fprintf(view->out, ": %s\n", words);
 }
 
 void text_head(const struct view *view)
 {
-	char words[WORDS_SIZE];
 	print_who(view);
-	fputs("; mutexes wait by ", view->out);
-	text_escape(view->out, words_strategy(&view->model->processes->record->control, words));
-	fputc('\n', view->out);
 	print_settings(view);
 	print_trust(view);
 	print_process_table(view);

@@ -24,7 +24,7 @@ static void print_lock_name(const struct view *view, const struct lock_row *row)
 	if (view->model->process_count > 1)
 		snprintf(pid, sizeof(pid), " of %d",
 		        (int)view->model->processes[row->process].record->header.pid);
-	symbols_find_data(view->symbols, row->process, row->lock.address, &place);
+	symbols_find_lock(view->symbols, row->process, &row->lock, &place);
 	table_place(
 	        view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - LOCK_KIND - (unsigned)strlen(pid));
 	fprintf(view->out, "%s (%s%s%s)\n", pid, lock_type(&row->lock),

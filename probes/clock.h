@@ -53,15 +53,24 @@ static inline uint64_t clock_ticks(void)
 	return __builtin_expect(clock_tick_scale != 0, 1) ? clock_counter() : clock_monotonic_ns();
 }
 
-/* The time between two readings; 0 for a second one that is behind the first, as two CPUs may
- * differ by a little. */
-static inline uint64_t clock_ticks_ns(uint64_t from, uint64_t to)
+/* The time between two readings of the counter; 0 for a second one that is behind the first, as two
+ * CPUs may differ by a little. */
+static inline uint64_t clock_counter_ns(uint64_t from, uint64_t to)
 {
+	uint64_t count = to - from;
+	if (__builtin_expect((count | clock_tick_scale) >> 32 == 0, 1)) /* the usual case */
+		return count * clock_tick_scale >> 32;
 	if (to < from)
 		return 0;
-	if (clock_tick_scale == 0)
-		return to - from;
-	return (uint64_t)((unsigned __int128)(to - from) * clock_tick_scale >> 32);
+	return (uint64_t)((unsigned __int128)count * clock_tick_scale >> 32);
+}
+
+/* The same for two readings of clock_ticks(). */
+static inline uint64_t clock_ticks_ns(uint64_t from, uint64_t to)
+{
+	if (__builtin_expect(clock_tick_scale != 0, 1))
+		return clock_counter_ns(from, to);
+	return to > from ? to - from : 0;
 }
 
 #endif

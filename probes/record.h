@@ -46,6 +46,7 @@ enum record_region_id {
 	REGION_FRAMES,       /* uint64_t, dense: return addresses, see record_stack */
 	REGION_SAMPLE_INDEX, /* uint32_t */
 	REGION_SAMPLES,      /* struct record_sample, dense */
+	REGION_UNCOVERED,    /* struct record_uncovered, dense */
 	REGION_COUNT
 };
 
@@ -220,6 +221,9 @@ struct record_module {
 	uint64_t file_offset; /* of start */
 	uint64_t inode;
 	uint32_t device_major, device_minor;
+	uint64_t image_start, image_end; /* of all its mappings, data included */
+	uint32_t unloaded;               /* 1: it is mapped no more */
+	uint32_t seen;                   /* the writer's: number of the last look that found it */
 	char path[RECORD_PATH_SIZE];
 };
 
@@ -247,11 +251,11 @@ struct record_lock {
 	uint32_t first_site;      /* entry of REGION_SITES + 1 that waited first, 0 unknown */
 	uint64_t created_address; /* return address of the call that initialised it, 0 unknown */
 	uint32_t created_module;  /* as in record_site */
-	uint32_t unused;
+	uint32_t module;          /* whose data it lies in, as in record_site */
 	struct wait_totals wait;
 	struct hold_totals hold;      /* of a reader-writer lock: its writers' */
 	struct hold_totals read_hold; /* each reader's */
-};
+} __attribute__((aligned(64)));       /* rows are written by different threads at a time */
 
 enum record_mode {
 	MODE_EXCLUSIVE,
@@ -327,6 +331,20 @@ struct record_sample {
 	uint64_t wait_ns_total;
 	uint32_t site;  /* entry of REGION_SITES */
 	uint32_t stack; /* entry of REGION_STACKS */
+};
+
+/* Calls that do not come to the library. */
+enum record_uncovered_reason {
+	UNCOVERED_DEEPBIND = 1, /* those of a file that was to be opened with RTLD_DEEPBIND */
+	UNCOVERED_NAMESPACE,    /* those of a file that was to be opened in another namespace */
+	UNCOVERED_DEFINED,      /* those of a function that a file before the library defines */
+};
+
+struct record_uncovered {
+	uint32_t reason; /* enum record_uncovered_reason, 0: not valid (yet) */
+	uint32_t unused;
+	char symbol[56];             /* the function's name; else empty */
+	char path[RECORD_PATH_SIZE]; /* of the file, as the program called it */
 };
 
 #endif

@@ -49,8 +49,9 @@ static void lock_fill(void *entry, const struct table_key *key)
 static enum table_match site_match(const void *entry, const struct table_key *key)
 {
 	const struct record_site *site = entry;
-	return site->address == key->address && site->lock == key->second ? MATCH_SAME
-	                                                                  : MATCH_OTHER;
+	if (site->address != key->address || site->lock != key->second)
+		return MATCH_OTHER;
+	return record_module_is_gone(site->module) ? MATCH_STALE : MATCH_SAME;
 }
 
 static void site_fill(void *entry, const struct table_key *key)
@@ -65,8 +66,9 @@ static void site_fill(void *entry, const struct table_key *key)
 static enum table_match blame_match(const void *entry, const struct table_key *key)
 {
 	const struct record_blame *blame = entry;
-	return blame->holder_address == key->address && blame->site == key->second ? MATCH_SAME
-	                                                                           : MATCH_OTHER;
+	if (blame->holder_address != key->address || blame->site != key->second)
+		return MATCH_OTHER;
+	return record_module_is_gone(blame->holder_module) ? MATCH_STALE : MATCH_SAME;
 }
 
 static void blame_fill(void *entry, const struct table_key *key)
@@ -162,6 +164,7 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 	/* RECORD_NONE + 1 is 0, which stands for lost. */
 	struct record_pending pending = { .lock = 0 };
 	record_wait_flush(self);
+	record_modules_settle();
 	uint32_t lock = find_or_insert(
 	        &lock_table, &(struct table_key){ event->lock, event->family, event->kind }, true);
 	if (lock == RECORD_NONE)
@@ -173,8 +176,11 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 		return pending;
 	pending.site = site + 1;
 	struct record_lock *entry = record_entry(REGION_LOCKS, lock);
-	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0)
+	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0) {
+		/* By now the file that waits is known, which is mostly the lock's as well. */
+		entry->module = record_module_around(event->lock);
 		__atomic_store_n(&entry->first_site, site + 1, __ATOMIC_RELAXED);
+	}
 	return pending;
 }
 
@@ -231,6 +237,7 @@ struct record_lock *record_lock_row(uint64_t address, enum record_family family,
 {
 	const struct record_region *locks = &record_header->regions[REGION_LOCKS];
 	struct table_key key = { address, family, kind };
+	record_modules_settle();
 	uint32_t entry = find_or_insert(&lock_table, &key, false);
 	if (entry == RECORD_NONE &&
 	        __atomic_load_n(&locks->used, __ATOMIC_RELAXED) < locks->capacity / 4 * 3)
@@ -250,4 +257,17 @@ void record_lock_gone(uint64_t address, enum record_family family)
 		return;
 	struct record_lock *lock = record_entry(REGION_LOCKS, entry);
 	__atomic_store_n(&lock->destroyed, 1, __ATOMIC_RELAXED);
+}
+
+void record_locks_gone(uint64_t start, uint64_t end)
+{
+	uint32_t used = record_used(REGION_LOCKS);
+	for (uint32_t i = 0; i < used; i++) {
+		struct record_lock *lock = record_entry(REGION_LOCKS, i);
+		uint64_t address = __atomic_load_n(&lock->address, __ATOMIC_ACQUIRE);
+		if (address < start || address >= end)
+			continue;
+		record_lock_forget(address);
+		__atomic_store_n(&lock->destroyed, 1, __ATOMIC_RELAXED);
+	}
 }

@@ -40,6 +40,9 @@ void record_wait_flush(struct record_thread *self);
  * table is left to the locks that are waited for. */
 struct record_lock *record_lock_row(uint64_t address, enum record_family family, uint32_t kind);
 
+/* All locks in [start, end) are gone: their memory has been unmapped. */
+void record_locks_gone(uint64_t start, uint64_t end);
+
 /* The lock at the address is gone: what follows at the same address is another one. */
 void record_lock_gone(uint64_t address, enum record_family family);
 

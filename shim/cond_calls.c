@@ -67,7 +67,7 @@ static int wait_ends(
 	if (wait->ours)
 		mutex_set_site(mutex, site);
 	if (wait->frees)
-		hold_begins(self, mutex, MODE_EXCLUSIVE);
+		hold_mutex_begins(self, mutex);
 	if (wait->timed) {
 		thread_waits_on(NULL);
 		uint64_t signalled_ns =
@@ -89,43 +89,44 @@ static int wait_ends(
 	return result;
 }
 
-int cond_signal(pthread_cond_t *cond)
+int cond_signal(pthread_cond_t *cond, __typeof__(pthread_cond_signal) *libc)
 {
 	struct record_thread *self = thread_current();
 	if (self != NULL) {
 		counter_add(&self->counters.cond.signals, 1);
 		record_cond_signal((uint64_t)(uintptr_t)cond, false);
 	}
-	return REAL(pthread_cond_signal)(cond);
+	return libc(cond);
 }
 
-int cond_broadcast(pthread_cond_t *cond)
+int cond_broadcast(pthread_cond_t *cond, __typeof__(pthread_cond_broadcast) *libc)
 {
 	struct record_thread *self = thread_current();
 	if (self != NULL) {
 		counter_add(&self->counters.cond.broadcasts, 1);
 		record_cond_signal((uint64_t)(uintptr_t)cond, true);
 	}
-	return REAL(pthread_cond_broadcast)(cond);
+	return libc(cond);
 }
 
-int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *site)
+int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *site,
+        __typeof__(pthread_cond_wait) *libc)
 {
 	struct record_thread *self = thread_current();
 	if (self == NULL)
-		return REAL(pthread_cond_wait)(cond, mutex);
+		return libc(cond, mutex);
 	struct cond_wait wait = wait_begins(self, cond, mutex);
-	return wait_ends(&wait, mutex, site, REAL(pthread_cond_wait)(cond, mutex));
+	return wait_ends(&wait, mutex, site, libc(cond, mutex));
 }
 
 int cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *deadline,
-        const void *site)
+        const void *site, __typeof__(pthread_cond_timedwait) *libc)
 {
 	struct record_thread *self = thread_current();
 	if (self == NULL)
-		return REAL(pthread_cond_timedwait)(cond, mutex, deadline);
+		return libc(cond, mutex, deadline);
 	struct cond_wait wait = wait_begins(self, cond, mutex);
-	return wait_ends(&wait, mutex, site, REAL(pthread_cond_timedwait)(cond, mutex, deadline));
+	return wait_ends(&wait, mutex, site, libc(cond, mutex, deadline));
 }
 
 int cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,

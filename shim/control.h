@@ -7,10 +7,17 @@
 #include <stdbool.h>
 
 #include "probes/record_map.h"
+#include "strategy.h"
+#include "strategy.h"
 
 static inline const struct record_control *control(void)
 {
 	return record_entry(REGION_CONTROL, 0);
+}
+
+static inline enum wait_hint control_hint(void)
+{
+	return (enum wait_hint)__atomic_load_n(&control()->pause, __ATOMIC_RELAXED);
 }
 
 static inline bool control_stats_on(void)

@@ -4,15 +4,16 @@
 #include <pthread.h>
 
 #include "export.h"
+#include "lifetime.h"
 #include "mutex_calls.h"
 #include "real.h"
 
 EXPORT int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
 {
-	mutex_gone(mutex);
+	lifetime_ends(mutex, FAMILY_mutex);
 	int result = REAL(pthread_mutex_init)(mutex, attributes);
 	if (result == 0)
-		mutex_created(mutex, CALL_SITE);
+		lifetime_begins(mutex, CALL_SITE);
 	return result;
 }
 
@@ -20,7 +21,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 {
 	int result = REAL(pthread_mutex_destroy)(mutex);
 	if (result == 0)
-		mutex_gone(mutex);
+		lifetime_ends(mutex, FAMILY_mutex);
 	return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "control.h"
 #include "export.h"
+#include "hold.h"
 #include "lifetime.h"
 #include "limit.h"
 #include "polling.h"
@@ -26,20 +27,27 @@ struct call {
 	struct wait_limit limit;
 };
 
-/* The three places where a lock changes hands. */
-static inline void acquired_read(struct record_thread *self)
+/* The places where a lock changes hands. */
+static inline void acquired_read(struct record_thread *self, const pthread_rwlock_t *lock)
 {
+	hold_rwlock_begins(self, lock, MODE_SHARED);
 	counter_add(&self->counters.rwlock.read_acquired, 1);
 }
 
-static inline void acquired_write(
-        struct record_thread *self, pthread_rwlock_t *lock, const void *site)
+static inline void signs_write(struct record_thread *self, pthread_rwlock_t *lock, const void *site)
 {
 	rwlock_set_site(lock, site);
 	counter_add(&self->counters.rwlock.write_acquired, 1);
 }
 
-static inline void releases(struct record_thread *self, pthread_rwlock_t *lock)
+static inline void acquired_write(
+        struct record_thread *self, pthread_rwlock_t *lock, const void *site)
+{
+	hold_rwlock_begins(self, lock, MODE_EXCLUSIVE);
+	signs_write(self, lock, site);
+}
+
+static inline void releases(const struct record_thread *self, pthread_rwlock_t *lock)
 {
 	if (rwlock_writer(lock) == self->tid)
 		rwlock_set_site(lock, NULL);
@@ -137,7 +145,7 @@ static __attribute__((noinline)) int acquire(const struct call *call, int tried)
 	if (result != 0)
 		return result;
 	if (call->mode == MODE_SHARED)
-		acquired_read(call->self);
+		acquired_read(call->self, call->lock);
 	else
 		acquired_write(call->self, call->lock, call->site);
 	return 0;
@@ -199,7 +207,7 @@ EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 	struct record_thread *self = thread_current();
 	int result = REAL_THREADS(pthread_rwlock_tryrdlock)(lock);
 	if (self != NULL && result == 0)
-		acquired_read(self);
+		acquired_read(self, lock);
 	else if (self != NULL && result == EBUSY)
 		counter_add(&self->counters.rwlock.try_failed, 1);
 	return result;
@@ -225,21 +233,29 @@ EXPORT int pthread_rwlock_clockrdlock(
 	        &(struct call){ lock, self, CALL_SITE, MODE_SHARED, limit_clock(clock, deadline) });
 }
 
-static __attribute__((noinline)) int wrlock_slow(
+static __attribute__((noinline)) int wrlock_tried(
         pthread_rwlock_t *lock, struct record_thread *self, const void *site, int tried)
 {
 	return acquire(&(struct call){ lock, self, site, MODE_EXCLUSIVE, limit_none() }, tried);
 }
 
-EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+static __attribute__((noinline)) int wrlock_slow(pthread_rwlock_t *lock, const void *site)
 {
 	struct record_thread *self = thread_current();
-	if (__builtin_expect(self == NULL, 0))
+	if (self == NULL)
 		return REAL_THREADS(pthread_rwlock_wrlock)(lock);
+	return wrlock_tried(lock, self, site, REAL_THREADS(pthread_rwlock_trywrlock)(lock));
+}
+
+EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	struct record_thread *self = thread_self;
+	if (__builtin_expect(self == NULL, 0))
+		return wrlock_slow(lock, CALL_SITE);
 	int tried = REAL_THREADS(pthread_rwlock_trywrlock)(lock);
 	if (__builtin_expect(tried != 0, 0))
-		return wrlock_slow(lock, self, CALL_SITE, tried);
-	acquired_write(self, lock, CALL_SITE);
+		return wrlock_tried(lock, self, CALL_SITE, tried);
+	signs_write(self, lock, CALL_SITE);
 	return 0;
 }
 EXPORT_AS(__pthread_rwlock_wrlock, pthread_rwlock_wrlock);
@@ -275,11 +291,22 @@ EXPORT int pthread_rwlock_clockwrlock(
 	        lock, self, CALL_SITE, MODE_EXCLUSIVE, limit_clock(clock, deadline) });
 }
 
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+static __attribute__((noinline)) int unlock_slow(pthread_rwlock_t *lock)
 {
 	struct record_thread *self = thread_current();
-	if (__builtin_expect(self != NULL, 1))
+	if (self != NULL) {
+		hold_rwlock_ends(self, lock);
 		releases(self, lock);
+	}
+	return REAL_THREADS(pthread_rwlock_unlock)(lock);
+}
+
+EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	const struct record_thread *self = thread_self;
+	if (__builtin_expect(self == NULL, 0))
+		return unlock_slow(lock);
+	releases(self, lock);
 	return REAL_THREADS(pthread_rwlock_unlock)(lock);
 }
 EXPORT_AS(__pthread_rwlock_unlock, pthread_rwlock_unlock);

@@ -25,7 +25,7 @@ static bool take_if_free(pthread_spinlock_t *lock)
 static bool poll(pthread_spinlock_t *lock, struct polling *polling)
 {
 	polling->polls++;
-	wait_pause();
+	wait_pause(control_hint());
 	return take_if_free(lock);
 }
 
@@ -58,7 +58,7 @@ static bool yield_round(pthread_spinlock_t *lock, struct polling *polling, uint3
 
 static bool backoff_round(pthread_spinlock_t *lock, struct polling *polling, uint32_t count)
 {
-	struct wait_backoff backoff = { 0, thread_seed() };
+	struct wait_backoff backoff = { 0, thread_seed(), control_hint() };
 	for (uint32_t i = 0; i < count && thread_may_poll(); i++) {
 		wait_back_off(&backoff);
 		if (poll(lock, polling))

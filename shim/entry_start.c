@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "export.h"
+#include "probes/modules.h"
 #include "real.h"
 #include "stacks.h"
 
@@ -20,6 +21,7 @@ EXPORT int dlclose(void *library)
 {
 	stacks_unloading();
 	int result = REAL(dlclose)(library);
+	record_modules_unmapped();
 	stacks_unloaded();
 	return result;
 }

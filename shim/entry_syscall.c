@@ -14,6 +14,7 @@
 
 #include "exit.h"
 #include "export.h"
+#include "hold.h"
 #include "probes/record_map.h"
 #include "probes/threads.h"
 #include "raw_futex.h"
@@ -30,6 +31,15 @@ static bool installs_filter(long number, long a, long b)
 	if (number == SYS_seccomp)
 		return a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER;
 	return number == SYS_prctl && a == PR_SET_SECCOMP && b != SECCOMP_MODE_DISABLED;
+}
+
+/* From then on, reading the CPU's counter would be fatal for the calling thread. */
+static bool forbids_counter(long number, long a, long b)
+{
+	if (number == SYS_seccomp)
+		return a == SECCOMP_SET_MODE_STRICT;
+	return number == SYS_prctl && ((a == PR_SET_SECCOMP && b == SECCOMP_MODE_STRICT) ||
+	                                      (a == PR_SET_TSC && b == PR_TSC_SIGSEGV));
 }
 
 static bool forks(long number, long flags)
@@ -58,6 +68,8 @@ static __attribute__((noinline, used)) long watched(
 {
 	bool filter = installs_filter(number, a, b);
 	bool filtered = filter && exit_before_filter();
+	if (forbids_counter(number, a, b))
+		hold_stop();
 	if (number == SYS_exit_group)
 		exit_report(END__EXIT, (int)a);
 	if (executes(number))
@@ -152,6 +164,8 @@ int entry_prctl(int option, long a, long b, long c, long d)
 {
 	bool filter = option == PR_SET_SECCOMP && a != SECCOMP_MODE_DISABLED;
 	bool filtered = filter && exit_before_filter();
+	if (forbids_counter(SYS_prctl, option, a))
+		hold_stop();
 	int result = ((prctl_function *)REAL(prctl))(option, a, b, c, d);
 	if (filter && !filtered && result == -1)
 		exit_without_filter();

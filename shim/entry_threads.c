@@ -9,6 +9,7 @@
 
 #include "cond_calls.h"
 #include "export.h"
+#include "lifetime.h"
 #include "mutex_calls.h"
 #include "once.h"
 #include "real.h"
@@ -57,10 +58,10 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 
 EXPORT int mtx_init(mtx_t *mutex, int type)
 {
-	mutex_gone(mutex_of(mutex));
+	lifetime_ends(mutex_of(mutex), FAMILY_mutex);
 	int result = REAL(mtx_init)(mutex, type);
 	if (result == thrd_success)
-		mutex_created(mutex_of(mutex), CALL_SITE);
+		lifetime_begins(mutex_of(mutex), CALL_SITE);
 	return result;
 }
 
@@ -87,7 +88,7 @@ EXPORT int mtx_unlock(mtx_t *mutex)
 EXPORT void mtx_destroy(mtx_t *mutex)
 {
 	REAL(mtx_destroy)(mutex);
-	mutex_gone(mutex_of(mutex));
+	lifetime_ends(mutex_of(mutex), FAMILY_mutex);
 }
 
 EXPORT void call_once(once_flag *flag, void (*function)(void))
@@ -97,21 +98,23 @@ EXPORT void call_once(once_flag *flag, void (*function)(void))
 
 EXPORT int cnd_signal(cnd_t *cond)
 {
-	return c11_result(cond_signal(cond_of(cond)));
+	return c11_result(cond_signal(cond_of(cond), REAL(pthread_cond_signal)));
 }
 
 EXPORT int cnd_broadcast(cnd_t *cond)
 {
-	return c11_result(cond_broadcast(cond_of(cond)));
+	return c11_result(cond_broadcast(cond_of(cond), REAL(pthread_cond_broadcast)));
 }
 
 EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
-	return c11_result(cond_wait(cond_of(cond), mutex_of(mutex), CALL_SITE));
+	return c11_result(
+	        cond_wait(cond_of(cond), mutex_of(mutex), CALL_SITE, REAL(pthread_cond_wait)));
 }
 
 EXPORT int cnd_timedwait(
         cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict deadline)
 {
-	return c11_result(cond_timedwait(cond_of(cond), mutex_of(mutex), deadline, CALL_SITE));
+	return c11_result(cond_timedwait(
+	        cond_of(cond), mutex_of(mutex), deadline, CALL_SITE, REAL(pthread_cond_timedwait)));
 }

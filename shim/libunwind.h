@@ -44,13 +44,23 @@ struct unwind_accessors {
 	void *later[8];
 };
 
-/* unw_dyn_info_t of a table for binary search. */
+/* What of a table for binary search is told in unw_dyn_info_t. */
+struct unwind_place {
+	uint64_t name, base, words, data;
+};
+
+/* unw_dyn_info_t of such a table. */
 struct unwind_table {
 	void *next, *previous;
 	uint64_t start, end, global_pointer;
 	int32_t format, unused;
-	uint64_t load_offset;
-	uint64_t name, base, words, data;
+	union {
+		struct {
+			uint64_t load_offset;
+			struct unwind_place place;
+		} later;
+		struct unwind_place place; /* before version 1.4 */
+	};
 };
 
 /* unw_proc_info_t: its first two words are the function's bounds. */

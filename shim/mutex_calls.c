@@ -7,7 +7,6 @@
 
 #include "futex.h"
 #include "hold.h"
-#include "probes/created.h"
 #include "probes/record_map.h"
 #include "probes/waits.h"
 #include "real.h"
@@ -58,23 +57,11 @@ static int acquire(pthread_mutex_t *mutex, struct record_thread *self, const voi
 		result = wait_for_mutex(mutex, self, site, limit);
 	if (result != 0)
 		return result;
-	hold_begins(self, mutex, MODE_EXCLUSIVE);
+	hold_mutex_begins(self, mutex);
 	if (type == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
 	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
-}
-
-void mutex_gone(pthread_mutex_t *mutex)
-{
-	if (thread_current() != NULL)
-		record_lock_gone((uint64_t)(uintptr_t)mutex, FAMILY_mutex);
-}
-
-void mutex_created(pthread_mutex_t *mutex, const void *site)
-{
-	if (thread_current() != NULL)
-		record_lock_created((uint64_t)(uintptr_t)mutex, (uint64_t)(uintptr_t)site);
 }
 
 int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site)
@@ -96,14 +83,14 @@ int mutex_trylock_slow(pthread_mutex_t *mutex, const void *site)
 		return EBUSY;
 	}
 	mutex_own(mutex, self->tid, site);
-	hold_begins(self, mutex, MODE_EXCLUSIVE);
+	hold_mutex_begins(self, mutex);
 	if ((kind & KIND_TYPE) == KIND_RECURSIVE)
 		mutex->__data.__count = 1;
 	counter_add(&self->counters.mutex.acquired, 1);
 	return 0;
 }
 
-int mutex_lock_slow(pthread_mutex_t *mutex, const void *site)
+static __attribute__((noinline)) int lock_any(pthread_mutex_t *mutex, const void *site)
 {
 	struct record_thread *self = thread_current();
 	if (self == NULL)
@@ -111,6 +98,23 @@ int mutex_lock_slow(pthread_mutex_t *mutex, const void *site)
 	if (!mutex_is_plain(mutex_kind(mutex)))
 		return passed(self, REAL(pthread_mutex_lock)(mutex));
 	return acquire(mutex, self, site, &no_limit);
+}
+
+int mutex_lock_slow(pthread_mutex_t *mutex, const void *site)
+{
+	struct holder *holder = hold_quick;
+	int kind = mutex_kind(mutex);
+	if (holder != NULL && mutex_is_plain_normal(kind)) {
+		uint64_t lock = (uint64_t)(uintptr_t)mutex;
+		struct known *known = hold_known(holder, lock);
+		if (known->lock == lock && mutex_try(mutex, kind)) {
+			mutex_own(mutex, holder->self->tid, site);
+			counter_add(&holder->self->counters.mutex.acquired, 1);
+			hold_mutex_begins_quickly(known);
+			return 0;
+		}
+	}
+	return lock_any(mutex, site);
 }
 
 /* A free mutex whose kind knows its owner; anything else is left to mutex_lock_slow. */
@@ -161,7 +165,7 @@ int mutex_wake(pthread_mutex_t *mutex, const void *site, struct record_thread *s
 	return 0;
 }
 
-int mutex_unlock_slow(pthread_mutex_t *mutex, const void *site)
+static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex, const void *site)
 {
 	struct record_thread *self = thread_current();
 	int kind = mutex_kind(mutex), type = kind & KIND_TYPE;
@@ -185,6 +189,19 @@ int mutex_unlock_slow(pthread_mutex_t *mutex, const void *site)
 	hold_mutex_ends(self, mutex, true);
 	uint64_t acquired_at = mutex_site(mutex);
 	return mutex_release(mutex, kind) ? mutex_wake(mutex, site, self, kind, acquired_at) : 0;
+}
+
+int mutex_unlock_slow(pthread_mutex_t *mutex, const void *site)
+{
+	struct holder *holder = hold_quick;
+	int kind = mutex_kind(mutex);
+	if (holder == NULL || !mutex_is_plain_normal(kind) ||
+	        !hold_mutex_ends_quickly(holder, mutex))
+		return unlock_any(mutex, site);
+	uint64_t acquired_at = mutex_site(mutex);
+	if (__builtin_expect(mutex_release(mutex, kind), 0))
+		return mutex_wake(mutex, site, holder->self, kind, acquired_at);
+	return 0;
 }
 
 /* A mutex whose kind knows its owner, released for good by it; anything else is left to

@@ -15,12 +15,6 @@
 #include "probes/counters.h"
 #include "thread.h"
 
-/* What was a mutex has been destroyed, or is about to be initialised as another one. */
-void mutex_gone(pthread_mutex_t *mutex);
-
-/* It has been initialised. */
-void mutex_created(pthread_mutex_t *mutex, const void *site);
-
 /* Deadlines are absolute; timedlock's is of CLOCK_REALTIME. */
 int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *deadline, const void *site);
 int mutex_clocklock(

@@ -13,6 +13,7 @@
 #define PAGE        UINT64_C(4096) /* of any size that a machine has, the smallest */
 #define STACK_PAGES 1024u          /* a walk's frames lie within so many */
 #define WORD        sizeof(uint64_t)
+#define IMAGE_PAGES (sizeof(((struct peek *)NULL)->pages) / sizeof(uint64_t))
 
 static bool is_there(uint64_t address)
 {
@@ -47,9 +48,12 @@ static bool image_has(struct peek *peek, uint64_t address)
 	uint64_t page = address & ~(PAGE - 1);
 	if (address < peek->image_start || address >= peek->image_end)
 		return false;
-	if (page != peek->page && !is_there(page))
+	for (size_t i = 0; i < IMAGE_PAGES; i++)
+		if (page == peek->pages[i])
+			return true;
+	if (!is_there(page))
 		return false;
-	peek->page = page;
+	peek->pages[peek->oldest++ % IMAGE_PAGES] = page;
 	return true;
 }
 

@@ -16,7 +16,8 @@
 struct peek {
 	uint64_t stack_start, stack_end; /* pages known to be there */
 	uint64_t image_start, image_end; /* the object that may be read now, see objects.h */
-	uint64_t page;                   /* its last page that was found there, 0 none */
+	uint64_t pages[4];               /* its pages that were found there last, 0 none */
+	uint32_t oldest;                 /* of them */
 };
 
 /* stack: an address in the stack's page of the caller. */

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "control.h"
 #include "probes/counters.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
@@ -25,11 +26,12 @@ struct polling polling_run(
 {
 	struct polling polling = { 0, 0, false };
 	enum polling_strategy strategy = polling_strategy(choice);
+	enum wait_hint hint = control_hint();
 	uint32_t count = __atomic_load_n(&choice->count, __ATOMIC_RELAXED);
 	if (strategy == POLLING_spin && thread_may_poll()) {
 		while (!polling.useful && polling.polls < count) {
 			polling.polls++;
-			wait_pause();
+			wait_pause(hint);
 			polling.useful = ready(lock);
 		}
 	} else if (strategy == POLLING_yield && !record_filtered()) {

@@ -28,6 +28,7 @@ struct object {
 	const char *strings;
 	const uint32_t *gnu_hash;
 	const ElfW(Versym) * versions;
+	const ElfW(Verdef) * definitions; /* of versions */
 };
 
 struct wanted {
@@ -35,25 +36,36 @@ struct wanted {
 	void **where;
 	bool anywhere; /* also in objects before this library: data that a program may have copied
 	                */
+	const char *version; /* NULL: the default one, what dlsym would take */
 };
 
 static void *copied_single_threaded;
 
+#define OLD_COND(name)                                                                             \
+	{                                                                                          \
+#name, (void **)&real_functions.old_##name, false, "GLIBC_2.2.5"                   \
+	}
+
 static const struct wanted wanted[] = {
-#define ENTRY(name, since) { #name, (void **)&real_functions.name, false },
+#define ENTRY(name, since) { #name, (void **)&real_functions.name, false, NULL },
 #include "entry_points.def"
 #undef ENTRY
-	{ "pthread_key_create", (void **)&real_functions.pthread_key_create, false },
-	{ "pthread_setspecific", (void **)&real_functions.pthread_setspecific, false },
-	{ "pthread_testcancel", (void **)&real_functions.pthread_testcancel, false },
-	{ "on_exit", (void **)&real_functions.on_exit, false },
-	{ "__register_atfork", (void **)&real_functions.__register_atfork, false },
-	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false },
-	{ "clock_gettime", (void **)&real_functions.clock_gettime, false },
-	{ "dlopen", (void **)&real_functions.dlopen, false },
-	{ "__libc_dlopen_mode", (void **)&real_functions.__libc_dlopen_mode, false },
-	{ "_dl_find_object", (void **)&real_functions._dl_find_object, false },
-	{ "__libc_single_threaded", &copied_single_threaded, true },
+	{ "pthread_key_create", (void **)&real_functions.pthread_key_create, false, NULL },
+	{ "pthread_setspecific", (void **)&real_functions.pthread_setspecific, false, NULL },
+	{ "pthread_testcancel", (void **)&real_functions.pthread_testcancel, false, NULL },
+	{ "on_exit", (void **)&real_functions.on_exit, false, NULL },
+	{ "__register_atfork", (void **)&real_functions.__register_atfork, false, NULL },
+	{ "__cxa_at_quick_exit", (void **)&real_functions.__cxa_at_quick_exit, false, NULL },
+	{ "clock_gettime", (void **)&real_functions.clock_gettime, false, NULL },
+	{ "__libc_dlopen_mode", (void **)&real_functions.__libc_dlopen_mode, false, NULL },
+	{ "_dl_find_object", (void **)&real_functions._dl_find_object, false, NULL },
+#if defined(__x86_64__)
+	OLD_COND(pthread_cond_signal),
+	OLD_COND(pthread_cond_broadcast),
+	OLD_COND(pthread_cond_wait),
+	OLD_COND(pthread_cond_timedwait),
+#endif
+	{ "__libc_single_threaded", &copied_single_threaded, true, NULL },
 };
 
 #define WANTED (sizeof(wanted) / sizeof(*wanted))
@@ -80,6 +92,8 @@ static bool object_read(struct object *object, const struct link_map *map)
 			object->gnu_hash = pointer;
 		else if (dynamic->d_tag == DT_VERSYM)
 			object->versions = pointer;
+		else if (dynamic->d_tag == DT_VERDEF)
+			object->definitions = pointer;
 	}
 	return object->symbols != NULL && object->strings != NULL && object->gnu_hash != NULL;
 }
@@ -93,10 +107,30 @@ static uint32_t gnu_hash(const char *name)
 	return value;
 }
 
-/* Only a default version counts (bit 15 of its version index is clear): what dlsym would take. */
-static bool is_default(const struct object *object, uint32_t symbol)
+/* The index of a version that the object defines, 0: it does not. */
+static unsigned version_index(const struct object *object, const char *version)
 {
-	return object->versions == NULL || (object->versions[symbol] & 0x8000) == 0;
+	const ElfW(Verdef) *definition = object->definitions;
+	while (definition != NULL) {
+		const char *at = (const char *)definition;
+		const ElfW(Verdaux) *name = (const void *)(at + definition->vd_aux);
+		if (strcmp(object->strings + name->vda_name, version) == 0)
+			return definition->vd_ndx;
+		definition =
+		        definition->vd_next != 0 ? (const void *)(at + definition->vd_next) : NULL;
+	}
+	return 0;
+}
+
+/* Bit 15 of a symbol's version index is clear for the default version. */
+static bool has_version(const struct object *object, uint32_t symbol, const char *version)
+{
+	if (object->versions == NULL)
+		return version == NULL;
+	unsigned index = object->versions[symbol];
+	if (version == NULL)
+		return (index & 0x8000) == 0;
+	return (index & 0x7fff) == version_index(object, version);
 }
 
 static void *symbol_address(const struct object *object, const ElfW(Sym) * symbol)
@@ -109,7 +143,8 @@ static void *symbol_address(const struct object *object, const ElfW(Sym) * symbo
 
 /* Layout of DT_GNU_HASH: bucket count, first hashed symbol, bloom words, bloom shift, the bloom
  * filter, the buckets, then one hash a symbol whose lowest bit ends a chain. */
-static void *object_find(const struct object *object, const char *name)
+static const ElfW(Sym) *
+        object_find_symbol(const struct object *object, const char *name, const char *version)
 {
 	uint32_t hash = gnu_hash(name);
 	const uint32_t *table = object->gnu_hash;
@@ -123,12 +158,18 @@ static void *object_find(const struct object *object, const char *name)
 		const ElfW(Sym) *candidate = &object->symbols[symbol];
 		uint32_t entry = chain[symbol - first];
 		if ((entry | 1) == (hash | 1) && candidate->st_shndx != SHN_UNDEF &&
-		        is_default(object, symbol) &&
+		        has_version(object, symbol, version) &&
 		        strcmp(object->strings + candidate->st_name, name) == 0)
-			return symbol_address(object, candidate);
+			return candidate;
 		if ((entry & 1) != 0)
 			return NULL;
 	}
+}
+
+static void *object_find(const struct object *object, const char *name, const char *version)
+{
+	const ElfW(Sym) *symbol = object_find_symbol(object, name, version);
+	return symbol != NULL ? symbol_address(object, symbol) : NULL;
 }
 
 /* This library's own dynamic section. */
@@ -154,7 +195,7 @@ static void find_in(const struct object *object, bool after_us)
 {
 	for (size_t i = 0; i < WANTED; i++)
 		if (*wanted[i].where == NULL && (after_us || wanted[i].anywhere))
-			*wanted[i].where = object_find(object, wanted[i].name);
+			*wanted[i].where = object_find(object, wanted[i].name, wanted[i].version);
 }
 
 void real_resolve(void)
@@ -173,6 +214,26 @@ void real_resolve(void)
 		clock_source = real_functions.clock_gettime;
 }
 
+void real_find_before(
+        void (*found)(void *argument, const char *name, const char *path), void *argument)
+{
+	static const char *const names[] = {
+#define ENTRY(name, since) #name,
+#define ALIAS(name, since) #name,
+#include "entry_points.def"
+#undef ENTRY
+	};
+	for (const struct link_map *map = _r_debug.r_map; map != NULL && !is_us(map);
+	        map = map->l_next) {
+		struct object object;
+		if (!object_read(&object, map))
+			continue;
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (object_find_symbol(&object, names[i], NULL) != NULL)
+				found(argument, names[i], map->l_name);
+	}
+}
+
 void *real_load(const char *name)
 {
 	const int as_dlopen = (int)0x80000000; /* __RTLD_DLOPEN of glibc's include/dlfcn.h */
@@ -187,5 +248,5 @@ void *real_load(const char *name)
 void *real_find_in(void *library, const char *name)
 {
 	struct object object;
-	return object_read(&object, library) ? object_find(&object, name) : NULL;
+	return object_read(&object, library) ? object_find(&object, name, NULL) : NULL;
 }

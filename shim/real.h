@@ -45,6 +45,12 @@ struct real_functions {
 #define ENTRY(name, since) __typeof__(name) *name;
 #include "entry_points.def"
 #undef ENTRY
+#if defined(__x86_64__)
+	__typeof__(pthread_cond_signal) *old_pthread_cond_signal;
+	__typeof__(pthread_cond_broadcast) *old_pthread_cond_broadcast;
+	__typeof__(pthread_cond_wait) *old_pthread_cond_wait;
+	__typeof__(pthread_cond_timedwait) *old_pthread_cond_timedwait;
+#endif
 	__typeof__(pthread_key_create) *pthread_key_create;
 	__typeof__(pthread_setspecific) *pthread_setspecific;
 	__typeof__(pthread_testcancel) *pthread_testcancel;
@@ -52,7 +58,6 @@ struct real_functions {
 	__typeof__(clock_gettime) *clock_gettime;
 	__typeof__(__register_atfork) *__register_atfork;
 	__typeof__(__cxa_at_quick_exit) *__cxa_at_quick_exit;
-	__typeof__(dlopen) *dlopen;
 	void *(*__libc_dlopen_mode)(const char *name, int mode); /* before 2.34, as libdl's */
 	int (*_dl_find_object)(void *address, struct real_object *object);
 };
@@ -72,6 +77,12 @@ void *real_load(const char *name);
 
 /* The function of that name in a library that real_load() has returned, or NULL. */
 void *real_find_in(void *library, const char *name);
+
+/* Calls found(argument, ...) for every function of ours that the program or a library before this
+ * one defines: with its name, and the path by which the loader found that object, empty for the
+ * program. */
+void real_find_before(
+        void (*found)(void *argument, const char *name, const char *path), void *argument);
 
 /* The path by which the loader found this library; empty when it is part of the program. */
 const char *real_own_path(void);

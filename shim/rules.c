@@ -31,7 +31,7 @@ struct rule *rules_find(uint64_t pc)
 	struct rule *rule = NULL;
 	for (uint32_t i = 0; i < PROBES; i++) {
 		rule = &rules[(first + i) % RULES];
-		if (rule->era != now)
+		if (rule->era != now || rule->kind == RULE_NOWHERE)
 			break;
 		if (rule->pc == pc)
 			return rule;
@@ -40,11 +40,6 @@ struct rule *rules_find(uint64_t pc)
 	rule->kind = RULE_NEW;
 	rule->era = now;
 	return rule;
-}
-
-void rules_drop(struct rule *rule)
-{
-	rule->era = 0;
 }
 
 void rules_forget(void)

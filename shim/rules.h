@@ -10,21 +10,23 @@
 #include <stdint.h>
 
 #if defined(__x86_64__)
-#define RULE_BYTES 384u
+#define RULE_BYTES 512u
 #else
-#define RULE_BYTES 1280u
+#define RULE_BYTES 2048u
 #endif
 
 enum rule_kind {
-	RULE_NEW,    /* not looked for yet */
-	RULE_STEP,   /* bytes says how */
-	RULE_SIGNAL, /* the kernel put the frame there to return from a signal handler */
-	RULE_NONE,   /* no loaded object has code there, or it has no unwind table */
+	RULE_NEW,     /* not looked for yet */
+	RULE_STEP,    /* bytes says how */
+	RULE_SIGNAL,  /* the kernel put the frame there to return from a signal handler */
+	RULE_NONE,    /* its object has no unwind table for it */
+	RULE_NOWHERE, /* no loaded object has code there; this is not remembered */
 };
 
 struct rule {
 	uint64_t pc;
-	uint64_t start, end; /* of the function */
+	uint64_t start, end;             /* of the function */
+	uint64_t image_start, image_end; /* of its object, which the bytes may point into */
 	enum rule_kind kind;
 	uint32_t era;
 	unsigned char bytes[RULE_BYTES] __attribute__((aligned(8))); /* libunwind's own */
@@ -38,9 +40,6 @@ bool rules_make(void);
 /* The rule of a return address; RULE_NEW has to be filled in by the caller. Lasts until the next
  * call. */
 struct rule *rules_find(uint64_t pc);
-
-/* The caller has found no code there, which is not worth remembering. */
-void rules_drop(struct rule *rule);
 
 /* Code has been unloaded: other code may come to lie there. May be called by any thread. */
 void rules_forget(void);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "auxv.h"
 #include "choice.h"
 #include "glob.h"
 #include "probes/record_map.h"
@@ -123,6 +124,21 @@ static void read_pause(const char *value)
 		return;
 	}
 	refuse("ABSHIM_PAUSE", value, "unknown hint; " PAUSES_TEXT);
+}
+
+/* A hint that this CPU lacks would be an illegal instruction. */
+static void check_pause(char *const *environment)
+{
+#if defined(__aarch64__)
+	const unsigned long sb = 1ul << 29; /* HWCAP_SB */
+	if (strcmp(pauses[settings.pause].name, "sb") == 0 &&
+	        (auxv_find(environment, AT_HWCAP) & sb) == 0)
+		refuse("ABSHIM_PAUSE", "sb",
+		        "this CPU has no speculation barrier; right are default, isb, yield and "
+		        "nop");
+#else
+	(void)environment;
+#endif
 }
 
 static void read_stacks(const char *value)
@@ -298,5 +314,6 @@ void settings_read(char *const *environment, const char *executable)
 	for (char *const *string = environment; *string != NULL; string++)
 		if (strncmp(*string, "ABSHIM_", 7) == 0)
 			read_variable(*string);
+	check_pause(environment);
 	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
 }

@@ -13,7 +13,6 @@
 #include "rules.h"
 #include "signals.h"
 #include "thread.h"
-#include "unwind.h"
 
 #define COST_SHARE   100u       /* a stack's cost lies this many times under the time between two */
 #define INTERVAL_MAX 65536u     /* events to a stack, at most */
@@ -169,7 +168,8 @@ static uint32_t count_due(void)
 	return depth;
 }
 
-void stacks_take_waiter(const struct record_pending *pending, uint64_t ended_ns, uint64_t wait_ns)
+void stacks_take_waiter(const struct unwind_registers *from, const struct record_pending *pending,
+        uint64_t ended_ns, uint64_t wait_ns)
 {
 	static struct unwind_stack stack;
 	struct session session;
@@ -181,7 +181,7 @@ void stacks_take_waiter(const struct record_pending *pending, uint64_t ended_ns,
 		return;
 	struct record_site *entry = record_entry(REGION_SITES, site);
 	__atomic_store_n(&entry->sampled, 1, __ATOMIC_RELAXED);
-	unwind_take((const void *)(uintptr_t)entry->address, depth, &stack);
+	unwind_take(from, (const void *)(uintptr_t)entry->address, depth, &stack);
 	uint32_t row = record_stack_add(stack.frames, stack.depth, stack.end);
 	if (row != 0)
 		record_sample_add(site, row - 1, wait_ns);
@@ -208,7 +208,7 @@ static void put_acquisition(struct unwind_stack *stack, uint64_t acquired_at, ui
 	stack->frames[0] = acquired_at;
 }
 
-void stacks_take_holder(uint64_t acquired_at, const void *site)
+void stacks_take_holder(const struct unwind_registers *from, uint64_t acquired_at, const void *site)
 {
 	static struct unwind_stack stack;
 	struct session session;
@@ -218,7 +218,7 @@ void stacks_take_holder(uint64_t acquired_at, const void *site)
 	uint64_t began_ns = clock_monotonic_ns();
 	if (!is_drawn(began_ns) || !session_begin(&session))
 		return;
-	unwind_take(site, depth, &stack);
+	unwind_take(from, site, depth, &stack);
 	put_acquisition(&stack, acquired_at, depth);
 	uint32_t row = record_stack_add(stack.frames, stack.depth, stack.end);
 	if (row != 0)

@@ -9,6 +9,7 @@
 
 #include "control.h"
 #include "probes/waits.h"
+#include "unwind.h"
 
 /* Loads libunwind where stacks are asked for; ends the process with a message when that fails. The
  * caller holds no lock. */
@@ -23,8 +24,10 @@ void stacks_unloading(void);
 void stacks_unloaded(void);
 
 /* The two halves of the functions below. */
-void stacks_take_waiter(const struct record_pending *pending, uint64_t ended_ns, uint64_t wait_ns);
-void stacks_take_holder(uint64_t acquired_at, const void *site);
+void stacks_take_waiter(const struct unwind_registers *from, const struct record_pending *pending,
+        uint64_t ended_ns, uint64_t wait_ns);
+void stacks_take_holder(
+        const struct unwind_registers *from, uint64_t acquired_at, const void *site);
 
 static inline bool stacks_on(void)
 {
@@ -32,19 +35,26 @@ static inline bool stacks_on(void)
 }
 
 /* A wait has been timed; ended_ns: the time now. */
-static inline void stacks_waited(
+static inline __attribute__((always_inline)) void stacks_waited(
         const struct record_pending *pending, uint64_t ended_ns, uint64_t wait_ns)
 {
-	if (stacks_on())
-		stacks_take_waiter(pending, ended_ns, wait_ns);
+	struct unwind_registers here;
+	if (!stacks_on())
+		return;
+	unwind_here(&here); /* every frame less is time saved */
+	stacks_take_waiter(&here, pending, ended_ns, wait_ns);
 }
 
 /* The calling thread has just released a lock that others waited for, by the call that returns to
  * site. acquired_at: the return address of the call that had acquired it, 0 unknown. */
-static inline void stacks_released(uint64_t acquired_at, const void *site)
+static inline __attribute__((always_inline)) void stacks_released(
+        uint64_t acquired_at, const void *site)
 {
-	if (stacks_on())
-		stacks_take_holder(acquired_at, site);
+	struct unwind_registers here;
+	if (!stacks_on())
+		return;
+	unwind_here(&here);
+	stacks_take_holder(&here, acquired_at, site);
 }
 
 #endif

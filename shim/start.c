@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 
+#include "auxv.h"
 #include "exit.h"
 #include "hold.h"
 #include "probes/created.h"
@@ -18,6 +20,7 @@
 #include "settings.h"
 #include "stacks.h"
 #include "thread.h"
+#include "uncovered.h"
 
 bool start_counting;
 static bool record_made; /* the process has a record */
@@ -37,13 +40,6 @@ unsigned start_era(void)
 	return era;
 }
 
-static void read_executable(void)
-{
-	long length = sys_call6(SYS_readlinkat, AT_FDCWD, SYS_ARG("/proc/self/exe"),
-	        SYS_ARG(executable), sizeof(executable) - 1, 0, 0);
-	executable[length > 0 ? length : 0] = '\0';
-}
-
 bool start_absolute(char *path, size_t size, const char *name)
 {
 	size_t directory = *name == '/' ? 0 : strlen(start_directory) + 1;
@@ -55,6 +51,25 @@ bool start_absolute(char *path, size_t size, const char *name)
 	}
 	memcpy(path + directory, name, strlen(name) + 1);
 	return true;
+}
+
+/* Where the kernel does not tell (no /proc), the path is the one that was executed: by the kernel's
+ * account, or else by the caller's. */
+static void read_executable(char *const *environment, const char *argument)
+{
+	char path[PATH_MAX];
+	long length = sys_call6(SYS_readlinkat, AT_FDCWD, SYS_ARG("/proc/self/exe"), SYS_ARG(path),
+	        sizeof(path) - 1, 0, 0);
+	const char *executed = (const char *)auxv_find(environment, AT_EXECFN);
+	if (executed == NULL)
+		executed = argument != NULL ? argument : "";
+	if (strncmp(executed, "./", 2) == 0)
+		executed += 2;
+	if (length > 0)
+		path[length] = '\0';
+	else if (!start_absolute(path, sizeof(path), executed))
+		path[0] = '\0';
+	record_copy_path(executable, sizeof(executable), path);
 }
 
 static void find_library(void)
@@ -157,8 +172,10 @@ static void make_record(uint32_t flags, bool may_refuse)
 		        "no memory for a record: raise the limit on it (ulimit -v)", NULL });
 	record_made = result == 0;
 	start_counting = record_made && !settings_stay_out();
-	if (record_made)
-		describe_process(flags);
+	if (!record_made)
+		return;
+	describe_process(flags);
+	uncovered_put();
 }
 
 static void begin_anew(uint32_t flags)
@@ -169,7 +186,6 @@ static void begin_anew(uint32_t flags)
 	make_record(flags, false);
 	if (record_made)
 		record_created_put();
-	hold_forked();
 	thread_forked();
 }
 
@@ -198,19 +214,19 @@ const char *gnu_get_libc_version(void) __attribute__((weak));
 /* Runs before every other constructor of the process; libc has not set environ yet. */
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
-	(void)argc, (void)argv;
 	/* Another libc neither passes these arguments nor has what the wrappers stand for. */
 	if (gnu_get_libc_version == NULL)
 		settings_refuse((const char *const[]){
 		        "this program does not run on glibc: unset LD_PRELOAD for it", NULL });
 	if (sys_failed(sys_call3(SYS_getcwd, SYS_ARG(start_directory), sizeof(start_directory), 0)))
 		start_directory[0] = '\0';
-	read_executable();
+	read_executable(environment, argc > 0 ? argv[0] : NULL);
 	settings_read(environment, executable);
 	real_resolve();
 	if (!settings.matches)
 		return;
 	find_library();
+	uncovered_find_defined(executable);
 	make_record(0, true);
 	if (settings.stats == STATS_HOLD && !hold_start())
 		settings_refuse((const char *const[]){

@@ -13,6 +13,13 @@
 /* glibc's protocol on the lock word: whoever sees WAITED at release wakes one sleeper. */
 enum word_state { WORD_FREE = 0, WORD_TAKEN = 1, WORD_WAITED = 2 };
 
+/* What a CPU is told between two polls; hints of other machines are there to be numbered alike. */
+enum wait_hint {
+#define PAUSE(name, machine, help) HINT_##name,
+#include "pauses.def"
+#undef PAUSE
+};
+
 struct wait {
 	int *word;
 	uint64_t *line; /* an unused word of the mutex, 0 when idle; NULL when another process may
@@ -23,6 +30,7 @@ struct wait {
 	bool shared;    /* the word may lie in memory of several processes */
 	uint32_t era;   /* of the process: differs between a parent and its forked child */
 	uint32_t *seed; /* the thread's random state, never 0 */
+	enum wait_hint hint;
 	int polls_learned;               /* in and out: how many polls this mutex used to need */
 	const struct timespec *deadline; /* absolute, NULL: wait for ever */
 	clockid_t clock;                 /* CLOCK_REALTIME or CLOCK_MONOTONIC */
@@ -49,6 +57,7 @@ void wait_yield(struct wait *wait);
 struct wait_backoff {
 	uint32_t pauses; /* of the next round at most; 0 at first */
 	uint32_t *seed;  /* the thread's random state, never 0 */
+	enum wait_hint hint;
 };
 
 /* One round of pauses. */
@@ -67,21 +76,36 @@ static inline bool wait_is_free(const struct wait *wait)
 	return __atomic_load_n(wait->word, __ATOMIC_RELAXED) == WORD_FREE;
 }
 
-/* The CPU's hint that this is a polling loop. */
-static inline void wait_pause(void)
+/* Tells the CPU that this is a polling loop. */
+static inline void wait_pause(enum wait_hint hint)
 {
-#if defined(__x86_64__)
-	__asm__ volatile("pause" ::: "memory");
-#elif defined(__aarch64__)
-	__asm__ volatile("isb" ::: "memory"); /* yield is a no-op on most cores */
+	switch (hint) {
+	case HINT_nop:
+		__asm__ volatile("nop" ::: "memory");
+		break;
+#if defined(__aarch64__)
+	case HINT_yield:
+		__asm__ volatile("yield" ::: "memory");
+		break;
+	case HINT_sb:
+		__asm__ volatile(".inst 0xd50330ff" ::: "memory"); /* sb, of Armv8.5 */
+		break;
+	default:
+		__asm__ volatile("isb" ::: "memory"); /* yield is a no-op on most cores */
+		break;
+#else
+	default:
+		__asm__ volatile("pause" ::: "memory");
+		break;
 #endif
+	}
 }
 
 /* One poll: a pause, a plain load, a try only when the word looks free. */
 static inline bool wait_poll(struct wait *wait)
 {
 	wait->polls++;
-	wait_pause();
+	wait_pause(wait->hint);
 	return wait_is_free(wait) && wait_try(wait);
 }
 

@@ -120,8 +120,9 @@ struct record_thread *thread_enter(void)
 
 struct thread_aside thread_step_aside(void)
 {
-	struct thread_aside aside = { thread_slot, thread_self };
+	struct thread_aside aside = { thread_slot, thread_self, hold_quick };
 	thread_slot = thread_self = NULL;
+	hold_quick = NULL;
 	state.left_out = true;
 	return aside;
 }
@@ -131,11 +132,13 @@ void thread_step_back(struct thread_aside aside)
 	state.left_out = false;
 	thread_slot = aside.slot;
 	thread_self = aside.self;
+	hold_quick = aside.quick;
 }
 
 void thread_forget(void)
 {
 	thread_slot = thread_self = NULL;
+	hold_quick = NULL;
 }
 
 void thread_forked(void)

@@ -49,6 +49,7 @@ void thread_waits_on(struct record_cond *cond);
  * the shim calls. The thread must have a slot, or be the only one and before its first call. */
 struct thread_aside {
 	struct record_thread *slot, *self;
+	struct holder *quick; /* see hold.h */
 };
 struct thread_aside thread_step_aside(void);
 void thread_step_back(struct thread_aside aside);

@@ -25,7 +25,7 @@
 /* One walk at a time: see unwind_take. */
 static struct walk {
 	struct unwind_cursor cursor;
-	uint64_t registers[UNWIND_REGISTERS];
+	const uint64_t *registers;
 	struct peek peek;
 	struct object object; /* where the rule that is looked for lies */
 	uint64_t wanted;      /* the address whose rule is looked for */
@@ -34,6 +34,7 @@ static struct walk {
 
 static struct libunwind libunwind;
 static void *space;
+static bool is_early; /* which layout of struct unwind_table the library knows */
 
 static int read_memory(void *of, uint64_t address, uint64_t *word, int write, void *unused)
 {
@@ -68,6 +69,8 @@ static int find_function(void *of, uint64_t unused_pc, void *info, int with_rule
 		.start = walk.object.start,
 		.end = walk.object.end,
 		.format = UNWIND_REMOTE_TABLE,
+	};
+	*(is_early ? &table.place : &table.later.place) = (struct unwind_place){
 		.base = header,
 		.words = (uint32_t)second, /* entries of two halves */
 		.data = header + EH_TABLE,
@@ -159,11 +162,15 @@ static void fill_rule(struct rule *rule, bool is_return)
 	walk.wanted = rule->pc - is_return;
 	walk.rule = rule;
 	if (!object_at(walk.wanted, &walk.object)) {
-		rules_drop(rule);
+		rule->kind = RULE_NOWHERE;
 		return;
 	}
-	walk.peek.image_start = walk.object.start;
-	walk.peek.image_end = walk.object.end;
+	rule->image_start = walk.object.start;
+	rule->image_end = walk.object.end;
+	/* The tables point out of what the loader calls the image: to data that names a language's
+	 * routine. They are the linker's own, unlike what lies on a stack. */
+	walk.peek.image_start = 0;
+	walk.peek.image_end = UINT64_MAX;
 	libunwind.reg_states_iterate(&walk.cursor, take_rules, NULL);
 }
 
@@ -175,31 +182,11 @@ static struct rule *rule_of(uint64_t pc, bool is_return)
 	return rule;
 }
 
-/* The registers that calls keep, as they are at this instruction of the caller. */
-static inline __attribute__((always_inline)) void read_own_registers(uint64_t *registers)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("leaq 0(%%rip), %%rax\n\tmovq %%rax, 128(%0)\n\t"
-	                 "movq %%rbx, 24(%0)\n\tmovq %%rbp, 48(%0)\n\tmovq %%rsp, 56(%0)\n\t"
-	                 "movq %%r12, 96(%0)\n\tmovq %%r13, 104(%0)\n\t"
-	                 "movq %%r14, 112(%0)\n\tmovq %%r15, 120(%0)"
-	                 :
-	                 : "r"(registers)
-	                 : "rax", "memory");
-#else
-	__asm__ volatile("adr x9, .\n\tstr x9, [%0, #256]\n\tmov x9, sp\n\tstr x9, [%0, #248]\n\t"
-	                 "stp x19, x20, [%0, #152]\n\tstp x21, x22, [%0, #168]\n\t"
-	                 "stp x23, x24, [%0, #184]\n\tstp x25, x26, [%0, #200]\n\t"
-	                 "stp x27, x28, [%0, #216]\n\tstp x29, x30, [%0, #232]"
-	                 :
-	                 : "r"(registers)
-	                 : "x9", "memory");
-#endif
-}
-
 /* Goes to the caller's frame: its return address, 0 when there is no caller. False: no way. */
 static bool step(struct rule *rule, uint64_t *pc)
 {
+	walk.peek.image_start = rule->image_start;
+	walk.peek.image_end = rule->image_end;
 	if (libunwind.apply_reg_state(&walk.cursor, rule->bytes) < 0)
 		return false;
 	if (libunwind.get_reg(&walk.cursor, UNWIND_RETURN, pc) < 0)
@@ -222,6 +209,8 @@ static void add_frames(uint64_t pc, uint64_t site, uint32_t limit, struct unwind
 		}
 		if (rule->kind == RULE_SIGNAL)
 			stack->end = STACK_SIGNAL;
+		if ((rule->kind == RULE_SIGNAL || rule->kind == RULE_NOWHERE) && stack->depth > 1)
+			stack->depth--; /* it is no call of the program's */
 		if (rule->kind != RULE_STEP || !step(rule, &pc))
 			return;
 		if (pc == 0) {
@@ -240,17 +229,17 @@ static void add_frames(uint64_t pc, uint64_t site, uint32_t limit, struct unwind
 	}
 }
 
-__attribute__((noinline)) void unwind_take(
-        const void *site, uint32_t limit, struct unwind_stack *stack)
+void unwind_take(const struct unwind_registers *from, const void *site, uint32_t limit,
+        struct unwind_stack *stack)
 {
 	uint64_t first = (uint64_t)(uintptr_t)site;
 	stack->depth = 0;
 	stack->end = STACK_UNKNOWN;
 	stack->start = stack->end_of_first = 0;
-	read_own_registers(walk.registers);
-	walk.peek = peek_begin(walk.registers[UNWIND_SP]);
+	walk.registers = from->values;
+	walk.peek = peek_begin(from->values[UNWIND_SP]);
 	if (libunwind.init_remote(&walk.cursor, space, NULL) >= 0)
-		add_frames(walk.registers[UNWIND_PC], first, limit, stack);
+		add_frames(from->values[UNWIND_PC], first, limit, stack);
 	if (stack->depth == 0) {
 		stack->frames[stack->depth++] = first;
 		stack->end = STACK_UNKNOWN;
@@ -279,9 +268,20 @@ static bool find_functions(void *handle)
 	return true;
 }
 
-const char *unwind_load(void)
+/* It prepares itself at its first call; and must get past this library. */
+static bool can_unwind(const void *site)
 {
 	struct unwind_stack stack;
+	struct unwind_registers here;
+	unwind_here(&here);
+	rules_forget();
+	unwind_take(&here, site, RECORD_MAX_STACK, &stack);
+	return stack.start != 0;
+}
+
+const char *unwind_load(void)
+{
+	const void *site = __builtin_extract_return_addr(__builtin_return_address(0));
 	if (!peek_works())
 		return "the kernel does not say which memory is there";
 	void *handle = real_load(UNWIND_LIBRARY);
@@ -294,7 +294,8 @@ const char *unwind_load(void)
 	space = libunwind.create_addr_space(&accessors, 0);
 	if (space == NULL)
 		return "no memory for libunwind";
-	/* It prepares itself at its first call; and must have got past this function. */
-	unwind_take(__builtin_return_address(0), RECORD_MAX_STACK, &stack);
-	return stack.start != 0 ? NULL : UNWIND_LIBRARY " cannot unwind this library's frames";
+	if (can_unwind(site))
+		return NULL;
+	is_early = true;
+	return can_unwind(site) ? NULL : UNWIND_LIBRARY " cannot unwind this library's frames";
 }

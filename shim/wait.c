@@ -66,6 +66,7 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
 		.shared = mutex_is_shared(kind),
 		.era = start_era(),
 		.seed = thread_seed(),
+		.hint = control_hint(),
 		.polls_learned = mutex_polls_learned(mutex),
 		.deadline = limit->deadline,
 		.clock = limit->clock,

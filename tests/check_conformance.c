@@ -1,7 +1,7 @@
 /*
- * Programs that print what every call on mutexes and condition variables answers: under
- * libabshim.so they print, case by case, what they print without it. Every strategy goes through
- * the same cases, by itself, because it stands in the table.
+ * Programs that print what every call on locks, condition variables and their like answers: under
+ * libabshim.so they print, case by case, what they print without it. Every strategy of a family of
+ * locks goes through that family's cases, by itself, because it stands in the table.
  */
 #include <check.h>
 #include <stdio.h>
@@ -9,11 +9,12 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "shim/choice.h"
 #include "tests/runs.h"
 
 #define WIDE             3
 #define SECONDS          150
-#define MOST_ARMS        40
+#define MOST_ARMS        80
 #define MOST_KINDS       40
 #define MOST_RUNS        1500
 #define MOST_COMPARISONS 100000
@@ -21,8 +22,28 @@
 
 enum kinds_of_arm { ALL_KINDS, FEW_KINDS };
 
+/* A family of locks, by the first word of its kinds' names. Those of mutexes have none in common.
+ */
+struct family {
+	const char *prefix, *variable; /* variable NULL: there is nothing to set */
+	unsigned bit;                  /* in pollings.def */
+};
+
+static const struct family mutexes;
+
+static const struct family families[] = {
+	{ "rwlock", "ABSHIM_RWLOCK", FOR_RWLOCK },
+	{ "spinlock", "ABSHIM_SPINLOCK", FOR_SPINLOCK },
+	{ "sem", "ABSHIM_SEM", FOR_SEM },
+	{ "barrier", NULL, 0 },
+	{ "once", NULL, 0 },
+};
+
+#define FAMILIES (sizeof(families) / sizeof(*families))
+
 /* A way to set the library up. */
 struct arm {
+	const struct family *family; /* whose kinds it is for */
 	char name[64];
 	char settings[2][64]; /* NAME=value, or empty */
 	enum kinds_of_arm kinds;
@@ -33,14 +54,19 @@ static unsigned arm_count;
 
 static const struct strategy {
 	const char *name;
-	unsigned count;
+	unsigned count, families;
 } strategies[] = {
-#define STRATEGY(name, count, help) { #name, count },
+#define STRATEGY(name, count, help) { #name, count, FOR_MUTEX },
 #include "shim/strategies.def"
 #undef STRATEGY
+}, pollings[] = {
+#define POLLING(name, count, families, help) { #name, count, families },
+#include "shim/pollings.def"
+#undef POLLING
 };
 
 #define STRATEGIES (sizeof(strategies) / sizeof(*strategies))
+#define POLLINGS   (sizeof(pollings) / sizeof(*pollings))
 
 /* A run with the library and the one without it that it is compared with. */
 struct pair {
@@ -78,35 +104,65 @@ static void expect_room(unsigned count, unsigned most)
 	exit(EXIT_FAILURE);
 }
 
-static void add_arm(enum kinds_of_arm which, const char *setting, const char *other)
+static void add_arm(const struct family *family, enum kinds_of_arm which, const char *setting,
+        const char *other)
 {
 	struct arm *arm = &arms[arm_count++];
 	expect_room(arm_count, MOST_ARMS);
+	arm->family = family;
 	arm->kinds = which;
 	snprintf(arm->settings[0], sizeof(arm->settings[0]), "%s", setting);
 	snprintf(arm->settings[1], sizeof(arm->settings[1]), "%s", other);
 	snprintf(arm->name, sizeof(arm->name), "%.30s %.30s", setting, other);
 }
 
-static void add_strategy(const struct strategy *strategy)
+static void add_strategy(
+        const struct family *family, const char *variable, const struct strategy *strategy)
 {
 	char setting[64];
-	snprintf(setting, sizeof(setting), "ABSHIM_MUTEX=%s", strategy->name);
-	add_arm(ALL_KINDS, setting, "");
+	snprintf(setting, sizeof(setting), "%s=%s", variable, strategy->name);
+	add_arm(family, ALL_KINDS, setting, "");
 	if (!emulated())
-		add_arm(FEW_KINDS, setting, "ABSHIM_STATS=off");
+		add_arm(family, FEW_KINDS, setting, "ABSHIM_STATS=off");
 	if (strategy->count == 0)
 		return;
-	snprintf(setting, sizeof(setting), "ABSHIM_MUTEX=%s:1", strategy->name);
-	add_arm(FEW_KINDS, setting, "");
+	snprintf(setting, sizeof(setting), "%s=%s:1", variable, strategy->name);
+	add_arm(family, FEW_KINDS, setting, "");
+}
+
+/* What has no strategies is only counted, or not even that though others are. */
+static void add_family(const struct family *family)
+{
+	for (size_t i = 0; i < POLLINGS; i++)
+		if ((pollings[i].families & family->bit) != 0)
+			add_strategy(family, family->variable, &pollings[i]);
+	if (family->bit == FOR_RWLOCK)
+		add_arm(family, ALL_KINDS, "ABSHIM_STATS=hold", "");
+	if (family->variable != NULL)
+		return;
+	add_arm(family, ALL_KINDS, "ABSHIM_STATS=on", "");
+	add_arm(family, ALL_KINDS, "ABSHIM_STATS=off", "ABSHIM_MUTEX=park");
+	add_arm(family, FEW_KINDS, "ABSHIM_STATS=off", "");
 }
 
 static void add_arms(void)
 {
 	for (size_t i = 0; i < STRATEGIES; i++)
-		add_strategy(&strategies[i]);
-	add_arm(FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=30", "");
-	add_arm(FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=10", "LIBPTHREAD_SPINLOOPS=50");
+		add_strategy(&mutexes, "ABSHIM_MUTEX", &strategies[i]);
+	add_arm(&mutexes, ALL_KINDS, "ABSHIM_STATS=hold", "");
+	add_arm(&mutexes, FEW_KINDS, "ABSHIM_STATS=hold", "ABSHIM_MUTEX=yield");
+	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=30", "");
+	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=10", "LIBPTHREAD_SPINLOOPS=50");
+	for (size_t i = 0; i < FAMILIES; i++)
+		add_family(&families[i]);
+}
+
+static const struct family *family_of(const char *kind)
+{
+	for (size_t i = 0; i < FAMILIES; i++)
+		if (strncmp(kind, families[i].prefix, strlen(families[i].prefix)) == 0)
+			return &families[i];
+	return &mutexes;
 }
 
 static bool is_listed(const char *kind, const char *const *list)
@@ -128,6 +184,10 @@ static bool kind_is_for(const struct arm *arm, const char *kind)
 		"normal-shared", "recursive-shared", "robust", "robust-recursive", "inherit",
 		"protect", NULL };
 	static const char *const emulated_few[] = { "normal", "recursive-shared", NULL };
+	if (arm->family != family_of(kind))
+		return false;
+	if (arm->family != &mutexes)
+		return !emulated() || arm->kinds == ALL_KINDS;
 	if (emulated())
 		return is_listed(kind, arm->kinds == ALL_KINDS ? emulated_all : emulated_few);
 	return arm->kinds == ALL_KINDS || is_listed(kind, few);

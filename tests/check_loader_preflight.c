@@ -206,6 +206,17 @@ START_TEST(programs_of_other_machines_are_refused)
 }
 END_TEST
 
+START_TEST(programs_that_are_cut_short_are_refused)
+{
+	static const off_t sizes[] = { sizeof(Elf64_Ehdr), DYNAMIC_AT, FILE_BYTES - 1 };
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		write_program("cut", &(struct program){ OWN_MACHINE, ET_DYN, loader, NULL, NULL });
+		ck_assert_int_eq(truncate(in_directory("cut"), sizes[i]), 0);
+		expect("cut", EXIT_CANNOT_RUN, "cut is a damaged ELF program");
+	}
+}
+END_TEST
+
 START_TEST(programs_that_gain_rights_are_refused)
 {
 	ck_assert_int_eq(chmod(in_directory("good"), 04755), 0);
@@ -316,6 +327,7 @@ int main(void)
 	tcase_add_test(tcase, commands_are_found_as_execvp_finds_them);
 	tcase_add_test(tcase, programs_without_glibc_are_refused);
 	tcase_add_test(tcase, programs_of_other_machines_are_refused);
+	tcase_add_test(tcase, programs_that_are_cut_short_are_refused);
 	tcase_add_test(tcase, programs_that_gain_rights_are_refused);
 	tcase_add_test(tcase, scripts_are_judged_by_what_runs_them);
 	tcase_add_test(tcase, env_in_a_script_is_followed);

@@ -48,16 +48,22 @@ static bool survives(size_t size)
 		return false;
 	}
 	const struct model_source source = { .record = record, .wait_status = -1 };
-	const struct write_options options = { .top = WRITE_DEFAULT_TOP };
+	const struct write_options options = { .top = WRITE_DEFAULT_TOP, .by = GROUP_CREATION };
 	struct model *model = model_build(&source, 1);
 	ck_assert_ptr_nonnull(model);
 	struct symbols *symbols = symbols_open(model->mapped);
 	ck_assert_ptr_nonnull(symbols);
+	const struct write_side sides[2] = { { model, symbols }, { model, symbols } };
 	for (size_t i = 0; i < write_format_count; i++) {
+		const struct write_format *format = &write_formats[i];
 		char *text = NULL;
 		size_t length = 0;
 		FILE *out = open_memstream(&text, &length);
-		ck_assert(write_formats[i].write(out, model, symbols, &options));
+		ck_assert(format->write(out, model, symbols, &options));
+		if (format->write_groups != NULL)
+			ck_assert(format->write_groups(out, model, symbols, &options));
+		if (format->write_diff != NULL)
+			ck_assert(format->write_diff(out, sides, &options));
 		fclose(out);
 		free(text);
 	}

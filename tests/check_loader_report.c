@@ -270,6 +270,9 @@ START_TEST(doubts_come_first)
 	made.header->lost_waits = 4;
 	made.header->lost_ns = 5000;
 	made.header->threads_lost = 6;
+	thread->counters.rwlock.hold_lost = 12;
+	made.header->created_lost = 7;
+	made.header->regions[REGION_SAMPLES].lost = 1;
 	made.header->state = RECORD_RUNNING;
 	made.header->end_ns = 0;
 	made.header->flags = RECORD_IN_MEMORY | RECORD_NOT_TMPFS | RECORD_SECCOMP | RECORD_FORKED |
@@ -290,8 +293,11 @@ START_TEST(doubts_come_first)
 		"  - lock elision is on",
 		"  - 6 threads found no room",
 		"  - 4 waits (5.00 us) are in the totals",
+		"  - 12 acquisitions are missing from the locks' times held",
+		"  - 7 initialised locks found no room for where that was",
+		"  - more stacks than room",
 		"  - the glibc strategy waits inside libc",
-		"  - C11 mtx_*",
+		"  - the relock inside a condition wait",
 		"  - blame goes to who held the lock when the wait began",
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
@@ -333,8 +339,7 @@ START_TEST(text_fits_an_empty_pipe)
 		memset(name + 2, 1, sizeof(name) - 3);
 		name[sizeof(name) - 1] = '\0';
 		struct record_thread *thread = synthetic_thread(&made, i + 1, name);
-		memset(&thread->counters.mutex, 0x0f, sizeof(thread->counters.mutex));
-		memset(&thread->counters.cond, 0x0f, sizeof(thread->counters.cond));
+		memset(&thread->counters, 0x0f, sizeof(thread->counters));
 		struct record_module *module = synthetic_add(&made, REGION_MODULES);
 		*module = (struct record_module){
 			.start = 0x1000 * (i + 1), .end = 0x1000 * (i + 2), .inode = 1
@@ -344,14 +349,22 @@ START_TEST(text_fits_an_empty_pipe)
 		struct record_lock *lock =
 		        synthetic_lock(&made, UINT64_MAX - i, synthetic_wait(1, 1, 1));
 		memset(&lock->wait, 0x0f, sizeof(lock->wait));
-		lock->first_site = i + 1;
+		memset(&lock->hold, 0x0f, sizeof(lock->hold));
+		lock->created_address = UINT64_MAX - i * 16;
 		struct record_site *site =
 		        synthetic_site(&made, 0x1000 * (i + 1) + 0xfff, i, synthetic_wait(1, 1, 1));
 		site->module = i + 1;
 		memset(&site->wait, 0x0f, sizeof(site->wait));
 		synthetic_blame(&made, 0x1000 * (i + 1), i, UINT64_MAX, UINT64_MAX)->holder_module =
 		        i + 1;
+		memset(synthetic_add(&made, REGION_FRAMES), 0xe0 + (int)i % 16, sizeof(uint64_t));
+		struct record_stack *stack = synthetic_add(&made, REGION_STACKS);
+		*stack = (struct record_stack){ .hash = 1, .first_frame = i % 4 * 16, .depth = 16 };
+		struct record_sample *sample = synthetic_add(&made, REGION_SAMPLES);
+		*sample = (struct record_sample){ UINT64_MAX / 64, UINT64_MAX / 64, i, i % 4 };
 	}
+	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
+	memset(control, 1, sizeof(*control));
 	made.header->flags = UINT32_MAX;
 	made.header->threads_lost = made.header->lost_waits = made.header->lost_ns = UINT64_MAX;
 	made.header->retired_rest = 1;

@@ -22,31 +22,11 @@ static struct symbols *symbols;
 static pthread_mutex_t known_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char self[RECORD_PATH_SIZE];
 
-/* Adds the executable mappings of this process as modules; returns the entry of this program. */
+/* Knows this program's own path from then on. */
 static uint32_t add_own_modules(void)
 {
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[1024], flags[8];
-	uint32_t own = MODEL_NONE;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	ck_assert_int_gt(length, 0);
-	ck_assert_ptr_nonnull(maps);
-	while (fgets(line, sizeof(line), maps) != NULL) {
-		struct record_module module = { .start = 0 };
-		char path[RECORD_PATH_SIZE] = "";
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %511s",
-		            &module.start, &module.end, flags, &module.file_offset,
-		            &module.device_major, &module.device_minor, &module.inode, path) < 8 ||
-		        flags[2] != 'x')
-			continue;
-		memcpy(module.path, path, sizeof(path));
-		if (strcmp(path, self) == 0)
-			own = made.header->regions[REGION_MODULES].used;
-		memcpy(synthetic_add(&made, REGION_MODULES), &module, sizeof(module));
-	}
-	fclose(maps);
-	ck_assert_uint_ne(own, MODEL_NONE);
-	return own;
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+	return synthetic_own_modules(&made);
 }
 
 static void start(void)
@@ -89,6 +69,12 @@ static __attribute__((noinline)) uint64_t known_function(void)
 	return address;
 }
 
+static bool find_data(uint64_t address, struct place *place)
+{
+	struct record_lock lock = { .address = address };
+	return symbols_find_lock(symbols, 0, &lock, place);
+}
+
 START_TEST(call_has_function_and_line)
 {
 	uint32_t own = add_own_modules();
@@ -113,6 +99,38 @@ static __attribute__((noinline)) uint64_t wrapping_function(void)
 	return address;
 }
 
+START_TEST(frames_have_the_inlined_functions)
+{
+	uint32_t own = add_own_modules();
+	uint64_t address = wrapping_function();
+	struct place places[SYMBOL_MAX_INLINED];
+	open_symbols();
+	ck_assert_uint_eq(symbols_find_frames(symbols, (struct code){ own, address }, places), 2);
+	ck_assert_str_eq(places[0].name, "synthetic_wrapper");
+	ck_assert_ptr_nonnull(strstr(places[0].file, "synthetic.h"));
+	ck_assert_str_eq(places[1].name, "wrapping_function");
+	ck_assert_ptr_nonnull(strstr(places[1].file, "check_loader_symbols.c"));
+	ck_assert_uint_eq(places[1].line, known_line);
+	ck_assert_uint_eq(places[1].address, address);
+	address = known_function();
+	ck_assert_uint_eq(symbols_find_frames(symbols, (struct code){ own, address }, places), 1);
+	ck_assert_str_eq(places[0].name, "known_function");
+	ck_assert_uint_eq(
+	        symbols_find_frames(symbols, (struct code){ MAPPED_NONE, 0x1234 }, places), 1);
+	ck_assert_str_eq(places[0].name, "");
+	ck_assert_uint_eq(places[0].address, 0x1234);
+}
+END_TEST
+
+START_TEST(file_has_a_build_id)
+{
+	uint32_t own = add_own_modules();
+	const unsigned char *id;
+	open_symbols();
+	ck_assert_uint_ge(symbols_build_id(symbols, own, &id), 8);
+}
+END_TEST
+
 START_TEST(wrapper_in_a_header_is_skipped)
 {
 	uint32_t own = add_own_modules();
@@ -132,13 +150,13 @@ START_TEST(variable_has_a_name)
 	struct place place;
 	int on_stack;
 	open_symbols();
-	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex, &place));
+	ck_assert(find_data((uint64_t)(uintptr_t)&known_mutex, &place));
 	ck_assert_str_eq(place.name, "known_mutex");
 	ck_assert_uint_eq(place.name_offset, 0);
 	ck_assert_str_eq(place.module, self);
-	ck_assert(symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&known_mutex + 8, &place));
+	ck_assert(find_data((uint64_t)(uintptr_t)&known_mutex + 8, &place));
 	ck_assert_uint_eq(place.name_offset, 8);
-	ck_assert(!symbols_find_data(symbols, 0, (uint64_t)(uintptr_t)&on_stack, &place));
+	ck_assert(!find_data((uint64_t)(uintptr_t)&on_stack, &place));
 	ck_assert_str_eq(place.module, "");
 	ck_assert_uint_lt(own, record->entries[REGION_MODULES]);
 }
@@ -216,7 +234,7 @@ START_TEST(damaged_program_files_never_crash)
 		struct place place;
 		open_symbols();
 		symbols_find_call(symbols, (struct code){ 0, 0x10100 }, &place);
-		symbols_find_data(symbols, 0, 0x10200, &place);
+		find_data(0x10200, &place);
 		symbols_close(symbols);
 		mapped_free(mapped);
 		record_free(record);
@@ -240,6 +258,8 @@ START_TEST(names_are_demangled)
 		        "int> > >::insert()" },
 		{ "_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write" },
 		{ "_ZBroken", "_ZBroken" },
+		{ "fork@@GLIBC_2.2.5", "fork" },
+		{ "_ZN3THD4lockEv@VERSION", "THD::lock()" },
 	};
 	char name[SYMBOL_NAME_SIZE];
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -297,6 +317,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, call_has_function_and_line);
 	tcase_add_test(tcase, wrapper_in_a_header_is_skipped);
+	tcase_add_test(tcase, frames_have_the_inlined_functions);
+	tcase_add_test(tcase, file_has_a_build_id);
 	tcase_add_test(tcase, variable_has_a_name);
 	tcase_add_test(tcase, changed_file_is_named_and_not_used);
 	tcase_add_test(tcase, what_is_no_program_file_gives_offsets);

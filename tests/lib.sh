@@ -4,6 +4,7 @@
 # Private to a story and removed with it: $scratch, and $ABSHIM_DIR, where its records go.
 
 : "${BUILD:=$PWD/build}" "${ARCH:=$(uname -m)}" "${EMULATOR=}"
+BUILD=$(realpath -m "$BUILD") # programs may change to another folder
 # shellcheck disable=SC2046
 unset $(env | sed -n 's/^\(ABSHIM_[A-Z_]*\|LIBPTHREAD_[A-Z]*\)=.*/\1/p')
 unset LD_PRELOAD GLIBC_TUNABLES JAVA_TOOL_OPTIONS

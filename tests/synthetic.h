@@ -5,6 +5,8 @@
 #define TESTS_SYNTHETIC_H
 
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +16,9 @@
 #include "loader/record_file.h"
 #include "probes/record.h"
 
+#ifndef SYNTHETIC_CAPACITY
 #define SYNTHETIC_CAPACITY 64u
+#endif
 
 struct synthetic {
 	unsigned char *bytes;
@@ -144,13 +148,41 @@ static inline struct synthetic synthetic_new(void)
 	for (int id = 0; id < REGION_COUNT; id++) {
 		made.header->regions[id] = (struct record_region){ .offset = offset,
 			.entry_size = sizes[id],
-			.capacity = id == REGION_CONTROL ? 1 : SYNTHETIC_CAPACITY };
+			.capacity = id == REGION_CONTROL ? 1
+			            : sizes[id] == 0     ? 0
+			                                 : SYNTHETIC_CAPACITY };
 		offset += ((uint64_t)sizes[id] * SYNTHETIC_CAPACITY + 63) / 64 * 64;
 	}
 	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
 	control->stats = STATS_ON;
 	strcpy(control->mutex.name, "yield:30");
 	return made;
+}
+
+/* Adds the executable mappings of this process as modules; returns the entry of this program. */
+static inline uint32_t synthetic_own_modules(struct synthetic *made)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[1024], flags[8], self[RECORD_PATH_SIZE] = "";
+	uint32_t own = MODEL_NONE;
+	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		struct record_module module = { .start = 0 };
+		char path[RECORD_PATH_SIZE] = "";
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %511s",
+		            &module.start, &module.end, flags, &module.file_offset,
+		            &module.device_major, &module.device_minor, &module.inode, path) < 8 ||
+		        flags[2] != 'x')
+			continue;
+		memcpy(module.path, path, sizeof(path));
+		if (strcmp(path, self) == 0)
+			own = made->header->regions[REGION_MODULES].used;
+		memcpy(synthetic_add(made, REGION_MODULES), &module, sizeof(module));
+	}
+	fclose(maps);
+	ck_assert_uint_ne(own, MODEL_NONE);
+	return own;
 }
 
 /* The first size bytes as a file; the caller closes the descriptor. */

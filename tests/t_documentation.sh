@@ -30,8 +30,9 @@ options_in() {
 	grep -oE -- '(^|[^A-Za-z0-9-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z].*' | sort -u
 }
 
-# compare WHAT: the lines of the two files, sorted, are the same; says which are not.
+# compare WHAT: says which lines one of the two files alone has, or the second one twice.
 compare() {
+	sort "$scratch/documented" | uniq -d | sed "s|^|$1 has twice |"
 	sort -u "$scratch/said" -o "$scratch/said"
 	sort -u "$scratch/documented" -o "$scratch/documented"
 	comm -23 "$scratch/said" "$scratch/documented" | sed "s|^|$1 lacks |"
@@ -120,27 +121,30 @@ check_counters() {
 	done
 }
 
-# Prints a path for each key that the page documents, FAMILY and the like as they stand.
+# Prints a path for each key that the page documents, behind the name of its section, with FAMILY and
+# the like as they stand.
 documented_paths() {
 	plain_text <"$pages/abshim-json.5" | awk '
-		/^\.S[HS] / {
-			sub(/^\.S[HS] /, "")
-			count = $0 == "Top level" || /\[\]$|^[a-z]+(\.|$)|\]\./ ? split($0, objects, ", ") : 0
-		}
+		/^\.SH / { section = $2; count = 0 }
+		/^\.SS / { sub(/^\.SS /, ""); count = split($0, objects, ", ") }
 		tagged {
 			keys = split($0, key, " *, *")
 			for (i = 1; i <= count; i++)
 				for (j = 1; j <= keys; j++)
-					print (objects[i] == "Top level" ? "" : objects[i] ".") key[j]
+					print section, (objects[i] == "Top level" ? "" : objects[i] ".") key[j]
 		}
 		{ tagged = $0 == ".TP" }'
 }
 
-# Prints a path for each key of the report read last.
+# report_paths SECTION ARGUMENTS...: prints a path for each key of what abshim report prints.
 report_paths() {
+	section=$1
+	shift
+	abshim report --json "$@" >"$scratch/report.json" 2>"$scratch/report.log" ||
+		fail "abshim report --json $*: exit status $?" "$scratch/report.log"
 	jq -r '[paths | select(last | type == "string") |
 		map(if type == "number" then "[]" else tostring end) | join(".") | gsub("\\.\\[\\]"; "[]")] |
-		unique[]' "$scratch/report.json" | sed -f "$scratch/families"
+		unique[]' "$scratch/report.json" | sed -f "$scratch/families" | sed "s/^/$section /"
 }
 
 # What turns the names of families, their counters and of variables into the page's words for them.
@@ -149,21 +153,50 @@ write_families() {
 		"s/^\\(totals\\|threads\\[\\]\\)\\.\($family)\\.\(.name)$/\\1.FAMILY.COUNTER/"' "$scratch/list"
 	jq -r '.counters | keys[] |
 		"s/^\\(totals\\|threads\\[\\]\\)\\.\(.)\\>/\\1.FAMILY/"' "$scratch/list"
-	echo 's/^settings\.environment\..*/settings.environment.VARIABLE/'
+	echo 's/settings\.environment\..*/settings.environment.VARIABLE/'
+}
+
+# Takes away the paths below an array that no report has an element of.
+below_known_arrays() {
+	awk 'FNR == NR {
+			said[$0] = 1
+			if (match($0, /.*\[\]\./))
+				filled[substr($0, 1, RLENGTH)] = 1
+			next
+		}
+		{
+			array = match($0, /.*\[\]\./) ? substr($0, 1, RLENGTH) : ""
+			if (array == "" || array in filled || !(substr(array, 1, RLENGTH - 3) in said))
+				print
+		}' "$scratch/paths" -
 }
 
 check_json() {
-	documented_paths >"$scratch/documented"
 	cp "$scratch/paths" "$scratch/said"
+	documented_paths | below_known_arrays >"$scratch/documented"
 	compare abshim-json.5
+}
+
+# leave_record PROGRAM ARGUMENTS...: of a workload that holds locks, has stacks. Sets $record.
+leave_record() {
+	workload=$1
+	shift
+	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/$workload" "$@" \
+		>"$scratch/out" 2>&1 || fail "$workload: exit status $?" "$scratch/out"
+	find_record "$workload"
 }
 
 # Reports that between them have every key.
 collect_paths() {
-	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/selectkey" \
-		>"$scratch/out" 2>&1 || fail "selectkey: exit status $?" "$scratch/out"
-	find_record selectkey
-	report_paths >"$scratch/paths"
+	leave_record plugins d "$BUILD/plugins/alpha.so"
+	report_paths REPORT "$record" >"$scratch/paths"
+	leave_record families
+	{
+		report_paths REPORT "$record" "$record"
+		report_paths TABLE --by lock "$record"
+		report_paths TABLE --by thread "$record"
+		report_paths DIFFERENCE --diff "$record" "$record"
+	} >>"$scratch/paths"
 }
 
 check_all() {
@@ -200,3 +233,4 @@ misses libabshim.7 '^\.B spun_vain'
 misses libabshim.7 '^\.BR queue'
 misses abshim-json.5 '^\.BR waits'
 misses abshim-json.5 '^\.B holder'
+misses abshim-json.5 '^\.B relative'

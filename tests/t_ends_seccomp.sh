@@ -23,6 +23,11 @@ filtered deny-by-prctl "ended exit 43 1100 summarised"
 filtered strict "unseen none - 1100"
 filtered deny-to-child "ended exit 45 1100 summarised"
 filtered probe "ended exit 46 1000 reported"
+# Strict mode takes the time stamp counter away, which times holds.
+settings=ABSHIM_STATS=hold
+filtered strict "unseen none - 1100"
+filtered deny-to-child "ended exit 45 1100 summarised"
+settings=
 
 # What a pipe does cannot be foreseen: nothing is written to one.
 mkfifo "$scratch/pipe"

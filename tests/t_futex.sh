@@ -48,6 +48,30 @@ expect_rows_complete() {
 		select(.type == "futex").waits] | add // 0), .totals.futex.lost] | join(" ")' "true 0"
 }
 
+# Under a filter the process makes no system calls but the program's own.
+check_filtered() {
+	about="under a filter"
+	forget_records
+	shimmed ABSHIM_FUTEX=yield:30 ABSHIM_REPORT=none "$BUILD/workloads/futex" filtered \
+		>"$scratch/shim" 2>&1
+	status=$?
+	[ $status != 77 ] || return 0 # the emulator has none
+	expect "$about: exit status" 0 $status
+	plain "$BUILD/workloads/futex" filtered >"$scratch/plain" || fail "$about: the workload itself"
+	expect_same "$about: answers" "$scratch/plain" "$scratch/shim"
+	[ -z "$EMULATOR" ] || return 0
+	need strace
+	ABSHIM_FUTEX=yield:30 ABSHIM_REPORT=none strace -o "$scratch/trace" -E LD_PRELOAD="$library" \
+		"$BUILD/workloads/futex" filtered >"$scratch/shim" || fail "$about: strace"
+	strace -o "$scratch/wanted" "$BUILD/workloads/futex" filtered >"$scratch/plain" ||
+		fail "$about: strace"
+	for trace in trace wanted; do
+		sed -n '/PR_SET_SECCOMP/,$s/(.*//p' "$scratch/$trace" | grep -vx 'newfstatat\|brk' \
+			>"$scratch/$trace.calls"
+	done
+	expect_same "$about: system calls" "$scratch/wanted.calls" "$scratch/trace.calls"
+}
+
 # check_rust POLLING PROGRAM ARGUMENTS...: its threads wait for each other when they happen to, so the
 # search may have to be repeated.
 check_rust() {
@@ -74,6 +98,7 @@ check_rust() {
 }
 
 check_calls
+check_filtered
 if [ -z "$EMULATOR" ]; then
 	need rg fdfind
 	mkdir "$scratch/tree"

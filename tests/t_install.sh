@@ -114,6 +114,7 @@ check_completion() {
 	completes "abshim run -- kccachete" kccachetest
 	completes "abshim run -s mutex=park kccachete" kccachetest
 	completes "abshim report --top " ""
+	completes "abshim report --by t" "thread type"
 	completes "abshim report $scratch/recor" "$record_word"
 	completes "abshim nonsense -" ""
 }

@@ -25,7 +25,7 @@ daemon off;
 worker_processes $workers;
 pid $scratch/pid;
 error_log stderr;
-$([ "$(id -u)" != 0 ] || echo "user nobody nogroup;")
+$([ "$(id -u)" != 0 ] || echo "user nobody $(id -gn nobody);")
 thread_pool default threads=4;
 events { worker_connections 64; multi_accept off; }
 http {

@@ -26,7 +26,7 @@ redis() {
 
 # Prints a digest of the data, and whether it is the same after saving and loading.
 load() {
-	timeout "$seconds" redis-benchmark -p "$port" -q -c 8 -n $operations \
+	timeout "$seconds" redis-benchmark -p "$port" -q -c 8 -P 8 -n $operations \
 		-t set,get,incr,lpush,hset >"$scratch/load" 2>&1 ||
 		fail "redis-benchmark" "$scratch/load" "$server_log"
 	redis get counter:__rand_int__

@@ -48,7 +48,7 @@ ask() {
 # Prints all answers, and what a client with many questions at once counted.
 load() {
 	ask $((names + unknown)) || fail "$about: no answer" "$server_log"
-	timeout "$seconds" dnsperf -s 127.0.0.1 -p "$port" -d "$scratch/names" -n $times -c 8 -T 2 -q 100 \
+	timeout "$seconds" dnsperf -s 127.0.0.1 -p "$port" -d "$scratch/names" -n $times -c 8 -T 2 -q 100 -t 30 \
 		>"$scratch/load" 2>&1 || fail "$about: dnsperf" "$scratch/load" "$server_log"
 	grep -E 'Queries (completed|lost)|Response codes' "$scratch/load"
 }

@@ -34,7 +34,7 @@ serve() {
 	configure
 	start "$@" "$program" -F -n "$scratch/state" -f "$scratch/cache.vcl" -s malloc,16m \
 		-a "127.0.0.1:$port" -p thread_pools=2 -p thread_pool_min=10 -p thread_pool_max=50
-	await curl -sf -m 5 -o /dev/null "http://127.0.0.1:$port/up"
+	await curl -sf -m "$seconds" -o /dev/null "http://127.0.0.1:$port/up"
 }
 
 # Prints what came for every address, several times at once each, and what the cache counted.
@@ -48,8 +48,19 @@ load() {
 		(cd "$scratch/got" && sha256sum -- *)
 		rm -r "$scratch/got"
 	done
+	await has_counted
+	counters
+}
+
+counters() {
 	varnishstat -n "$scratch/state" -1 -f MAIN.cache_hit -f MAIN.cache_miss \
 		-f MAIN.threads_failed -f MAIN.sess_dropped | awk '{ print $1, $2 }'
+}
+
+# Threads add what they have counted when they next have nothing to do.
+has_counted() {
+	counters | awk -v all=$((addresses * times + 1)) \
+		'/cache_/ { sum += $2 } END { exit sum != all }'
 }
 
 # expect_accounted CACHE: every process ended in its own way, and the manager started them all.

@@ -28,12 +28,18 @@ function cost(arm, round, side, clock)
 	return run[arm, round, side, clock "_ns"] / run[arm, round, side, "work"]
 }
 
+# Nanoseconds of the unit in which the table has its times.
+function scale()
+{
+	return unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1
+}
+
 function compared(arm, round, clock,    base, own)
 {
 	base = cost(arm, round, "base", clock)
 	own = cost(arm, round, "arm", clock)
 	if (measure == "extra")
-		return (own - base) / 1e6
+		return (own - base) / scale()
 	return measure == "throughput" ? base / own : own / base
 }
 
@@ -120,14 +126,13 @@ function figure_text(clock, goal)
 		figure[clock, "high"], verdict(figure[clock, "value"], goal))
 }
 
-function print_arm(arm,    goal, scale)
+function print_arm(arm,    goal)
 {
 	goal = goal_of(arm)
 	figure_make(arm, "cpu")
 	figure_make(arm, "wall")
-	scale = unit == "ms" ? 1e6 : 1
-	printf "%-14s %9.2f %9.2f  %s  %s %5d  %s\n", arm, figure["cpu", "base"] / scale,
-		figure["cpu", "arm"] / scale, figure_text("cpu", goal), figure_text("wall", goal),
+	printf "%-14s %9.2f %9.2f  %s  %s %5d  %s\n", arm, figure["cpu", "base"] / scale(),
+		figure["cpu", "arm"] / scale(), figure_text("cpu", goal), figure_text("wall", goal),
 		quiet_rounds(arm), goal
 	printf "{\"type\":\"figure\",\"group\":\"%s\",\"case\":\"%s\",\"arm\":\"%s\"," \
 		"\"measure\":\"%s\",\"rounds\":%d,\"quiet\":%d,\"goal\":\"%s\",%s,%s}\n", group, name,
@@ -160,10 +165,10 @@ function print_arm(arm,    goal, scale)
 
 END {
 	printf "\n%s: %s (%s; medians of %d rounds)\n", group, name,
-		measure == "extra" ? "time more than bare glibc, ms" : measure " beside bare glibc",
-		rounds
-	printf "%-14s %9s %9s  %-29s  %-29s %5s  %s\n", "arm", "bare " unit, "arm " unit,
-		"by CPU time", "by wall time", "quiet", "goal"
+		measure == "extra" ? "time more than " (base ? base : "bare glibc") ", " unit :
+			measure " beside bare glibc", rounds
+	printf "%-14s %9s %9s  %-29s  %-29s %5s  %s\n", "arm", (base ? "base " : "bare ") unit,
+		"arm " unit, "by CPU time", "by wall time", "quiet", "goal"
 	for (i = 1; i <= arm_count; i++)
 		print_arm(arms[i])
 }

@@ -22,13 +22,13 @@ void wait_back_off(struct wait_backoff *backoff)
 	/* Between half and all of this round's length. */
 	uint32_t length = pauses / 2 + next_random(backoff->seed) % (pauses / 2 + 1);
 	for (uint32_t i = 0; i < length; i++)
-		wait_pause();
+		wait_pause(backoff->hint);
 	backoff->pauses = pauses < PAUSES_CAP ? pauses * 2 : PAUSES_CAP;
 }
 
 int backoff_wait(struct wait *wait)
 {
-	struct wait_backoff backoff = { 0, wait->seed };
+	struct wait_backoff backoff = { 0, wait->seed, wait->hint };
 	for (uint32_t round = 0; wait->may_poll && round < wait->count; round++) {
 		wait_back_off(&backoff);
 		if (wait_poll(wait))

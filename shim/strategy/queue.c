@@ -40,7 +40,7 @@ static void signal_await(struct wait *wait, uint32_t *signal, uint32_t polls)
 		if (__atomic_load_n(signal, __ATOMIC_ACQUIRE) == SIGNAL_GIVEN) /* see signal_give */
 			return;
 		wait->polls++;
-		wait_pause();
+		wait_pause(wait->hint);
 	}
 	uint32_t expected = SIGNAL_NONE;
 	if (!__atomic_compare_exchange_n(

@@ -18,7 +18,7 @@ def query(number, name):
 
 def main():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-        server.settimeout(5)
+        server.settimeout(30)
         server.connect(("127.0.0.1", int(sys.argv[1])))
         for number, line in enumerate(sys.stdin):
             name = line.split()[0]

@@ -1,6 +1,6 @@
 /*
  * Bound to the condition variables that glibc had before 2.3.2 (x86-64): two threads take turns,
- * and four are released at once. Prints how often the mutex was acquired by a call for it.
+ * and four are released at once. Prints how often each call was made.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,12 +19,18 @@ __asm__(".symver pthread_cond_destroy, pthread_cond_destroy@GLIBC_2.2.5");
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static int turn, waiting, released;
-static unsigned long acquired;
+static unsigned long acquired, waits, signals, broadcasts;
 
 static void acquire(void)
 {
 	pthread_mutex_lock(&mutex);
 	acquired++;
+}
+
+static void wait_for_change(void)
+{
+	pthread_cond_wait(&changed, &mutex);
+	waits++;
 }
 
 static void *take_turns(void *argument)
@@ -33,8 +39,9 @@ static void *take_turns(void *argument)
 	for (int i = 0; i < TURNS; i++) {
 		acquire();
 		while (turn % 2 != self)
-			pthread_cond_wait(&changed, &mutex);
+			wait_for_change();
 		turn++;
+		signals++;
 		pthread_cond_signal(&changed);
 		pthread_mutex_unlock(&mutex);
 	}
@@ -45,9 +52,10 @@ static void *wait_for_all(void *unused)
 {
 	acquire();
 	waiting++;
+	broadcasts++;
 	pthread_cond_broadcast(&changed);
 	while (waiting < WAITERS)
-		pthread_cond_wait(&changed, &mutex);
+		wait_for_change();
 	released++;
 	pthread_mutex_unlock(&mutex);
 	return unused;
@@ -60,6 +68,7 @@ static int time_out(void)
 	deadline.tv_nsec = 0;
 	acquire();
 	int result = pthread_cond_timedwait(&changed, &mutex, &deadline);
+	waits++;
 	pthread_mutex_unlock(&mutex);
 	return result;
 }
@@ -77,7 +86,8 @@ int main(void)
 	for (int i = 0; i < WAITERS; i++)
 		pthread_join(threads[i], NULL);
 	int result = time_out();
-	printf("turns %d, released %d, timed wait %d, acquired %lu\n", turn, released, result,
-	        acquired);
+	printf("turns %d, released %d, timed wait %d\n", turn, released, result);
+	printf("acquired %lu waits %lu signals %lu broadcasts %lu timed_out 1\n", acquired, waits,
+	        signals, broadcasts);
 	return pthread_cond_destroy(&changed);
 }

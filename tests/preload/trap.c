@@ -4,7 +4,9 @@
  * so that its calls come here; everybody's go on to libc.
  *
  * TRAP_GUEST: the watched file's name. TRAP_WAITS=libc: the library lets libc wait for mutexes.
- * A call that is a function's last act (a jump) shows the caller's caller, and is not seen.
+ * TRAP_FROM: a trapped function; watching begins when somebody calls it. TRAP_ONLY=lockers: of
+ * those trapped, only malloc's family and the loader's functions end the process. A call that is a
+ * function's last act (a jump) shows the caller's caller, and is not seen.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -40,7 +42,10 @@ static struct {
 /* Where the watched file lies; empty until this library's constructor has run. */
 static uintptr_t guest_start, guest_end;
 static const char *guest = "libabshim.so";
-static bool libc_waits;
+static bool libc_waits, only_lockers;
+static const char *from; /* NULL: watching has begun */
+
+#define MALLOCS 4u /* the first of trapped */
 
 static char *append(char *to, const char *text)
 {
@@ -76,13 +81,52 @@ static bool is_libcs(const pthread_mutex_t *mutex)
 	       (uintptr_t)mutex - here < STACK_NEAR;
 }
 
+/* A line of /proc/self/maps: start-end rwxp ... path. */
+static void take_line(const char *line)
+{
+	const char *path = strrchr(line, '/');
+	char *end;
+	if (path == NULL || strcmp(path + 1, guest) != 0)
+		return;
+	uintptr_t start = strtoul(line, &end, 16);
+	if (guest_start == 0)
+		guest_start = start;
+	guest_end = strtoul(end + 1, NULL, 16);
+}
+
+/* Finds where the watched file lies. */
+static void watch(void)
+{
+	static char line[8192];
+	size_t length = 0;
+	from = NULL;
+	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	while (length < sizeof(line) && sys_read(fd, line + length, 1) == 1) {
+		if (line[length++] != '\n')
+			continue;
+		line[length - 1] = '\0';
+		take_line(line);
+		length = 0;
+	}
+	sys_close(fd);
+	if (guest_start == 0)
+		die("nothing: it is not mapped", 0);
+}
+
+static bool is_locker(uint32_t index)
+{
+	return index < MALLOCS || strncmp(trapped[index].name, "dl", 2) == 0;
+}
+
 /* Called by every trapped function before it goes on to what is returned here. first: its first
  * argument. */
 __attribute__((used, visibility("hidden"))) void *trap_look(
         uint32_t index, uintptr_t caller, const void *first);
 void *trap_look(uint32_t index, uintptr_t caller, const void *first)
 {
-	if (caller >= guest_start && caller < guest_end &&
+	if (from != NULL && strcmp(trapped[index].name, from) == 0)
+		watch();
+	if (caller >= guest_start && caller < guest_end && (!only_lockers || is_locker(index)) &&
 	        !(trapped[index].of_mutex && is_libcs(first)))
 		die(trapped[index].name, caller - guest_start);
 	if (trapped[index].next == NULL)
@@ -137,35 +181,14 @@ __asm__(".text\n.set trap_index, 0\n" STUB(malloc) STUB(calloc) STUB(realloc) ST
 #include "trapped.def"
 );
 
-/* A line of /proc/self/maps: start-end rwxp ... path. */
-static void take_line(const char *line)
+__attribute__((constructor)) static void begin(void)
 {
-	const char *path = strrchr(line, '/');
-	char *end;
-	if (path == NULL || strcmp(path + 1, guest) != 0)
-		return;
-	uintptr_t start = strtoul(line, &end, 16);
-	if (guest_start == 0)
-		guest_start = start;
-	guest_end = strtoul(end + 1, NULL, 16);
-}
-
-__attribute__((constructor)) static void find_guest(void)
-{
-	static char line[8192];
-	size_t length = 0;
 	const char *name = getenv("TRAP_GUEST"), *waits = getenv("TRAP_WAITS");
+	const char *only = getenv("TRAP_ONLY");
 	libc_waits = waits != NULL && strcmp(waits, "libc") == 0;
+	only_lockers = only != NULL && strcmp(only, "lockers") == 0;
 	guest = name != NULL && strlen(name) < 100 ? name : guest;
-	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	while (length < sizeof(line) && sys_read(fd, line + length, 1) == 1) {
-		if (line[length++] != '\n')
-			continue;
-		line[length - 1] = '\0';
-		take_line(line);
-		length = 0;
-	}
-	sys_close(fd);
-	if (guest_start == 0)
-		die("nothing: it is not mapped", 0);
+	from = getenv("TRAP_FROM");
+	if (from == NULL)
+		watch();
 }

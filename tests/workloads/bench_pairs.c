@@ -5,16 +5,22 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
 #define BATCHES 7
 
 static pthread_mutex_t mutex __attribute__((aligned(64)));
+static pthread_rwlock_t rwlock __attribute__((aligned(64))) = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spinlock __attribute__((aligned(64)));
+static sem_t semaphore __attribute__((aligned(64)));
+static mtx_t c11_mutex __attribute__((aligned(64)));
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -40,15 +46,60 @@ static void pairs_trylock(uint64_t pairs)
 	}
 }
 
+static void pairs_read(uint64_t pairs)
+{
+	while (pairs--) {
+		pthread_rwlock_rdlock(&rwlock);
+		pthread_rwlock_unlock(&rwlock);
+	}
+}
+
+static void pairs_write(uint64_t pairs)
+{
+	while (pairs--) {
+		pthread_rwlock_wrlock(&rwlock);
+		pthread_rwlock_unlock(&rwlock);
+	}
+}
+
+static void pairs_spin(uint64_t pairs)
+{
+	while (pairs--) {
+		pthread_spin_lock(&spinlock);
+		pthread_spin_unlock(&spinlock);
+	}
+}
+
+static void pairs_sem(uint64_t pairs)
+{
+	while (pairs--) {
+		sem_wait(&semaphore);
+		sem_post(&semaphore);
+	}
+}
+
+static void pairs_c11(uint64_t pairs)
+{
+	while (pairs--) {
+		mtx_lock(&c11_mutex);
+		mtx_unlock(&c11_mutex);
+	}
+}
+
 static const struct operation {
 	const char *name;
-	int kind;
+	int kind; /* of the mutex, where it is one */
 	void (*run)(uint64_t pairs);
 } operations[] = {
 	{ "lock", PTHREAD_MUTEX_NORMAL, pairs_lock },
 	{ "trylock", PTHREAD_MUTEX_NORMAL, pairs_trylock },
 	{ "recursive", PTHREAD_MUTEX_RECURSIVE, pairs_lock },
 	{ "errorcheck", PTHREAD_MUTEX_ERRORCHECK, pairs_lock },
+	{ "read", 0, pairs_read },
+	{ "write", 0, pairs_write },
+	{ "spinlock", 0, pairs_spin },
+	{ "semaphore", 0, pairs_sem },
+	{ "c11", 0, pairs_c11 },
 };
 
 static const struct operation *operation_find(const char *name)
@@ -101,8 +152,8 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	if (!operation || !pairs) {
-		fprintf(stderr, "usage: bench_pairs lock|trylock|recursive|errorcheck"
-		                " single|multi PAIRS\n");
+		fprintf(stderr, "usage: bench_pairs lock|trylock|recursive|errorcheck|read|write|"
+		                "spinlock|semaphore|c11 single|multi PAIRS\n");
 		return 2;
 	}
 	if (strcmp(argv[2], "multi") == 0 && pthread_create(&thread, NULL, sleep_forever, NULL)) {
@@ -112,6 +163,9 @@ int main(int argc, char **argv)
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_settype(&attributes, operation->kind);
 	pthread_mutex_init(&mutex, &attributes);
+	pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE);
+	sem_init(&semaphore, 0, 1);
+	mtx_init(&c11_mutex, mtx_plain);
 	measure(operation, pairs);
 	return 0;
 }

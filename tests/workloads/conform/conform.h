@@ -23,14 +23,24 @@ enum trait {
 	TRAIT_SHARED = 1 << 6,
 	TRAIT_PLAIN = 1 << 7, /* neither robust nor with a protocol */
 
+	/* What a kind is a kind of; none of these: of mutexes. */
+	TRAIT_RWLOCK = 1 << 10,
+	TRAIT_SPINLOCK = 1 << 11,
+	TRAIT_SEM = 1 << 12,
+	TRAIT_BARRIER = 1 << 13,
+	TRAIT_ONCE = 1 << 14,
+
 	/* The system's, whatever the kind. An emulator may lack both. */
 	TRAIT_DEATHS = 1 << 8,        /* the kernel tells of a robust mutex's dead owner */
 	TRAIT_CHILD_THREADS = 1 << 9, /* a forked child may start threads */
 };
 
+#define TRAIT_MUTEX    0
+#define TRAITS_SUBJECT (TRAIT_RWLOCK | TRAIT_SPINLOCK | TRAIT_SEM | TRAIT_BARRIER | TRAIT_ONCE)
+
 struct kind {
 	const char *name;
-	int type; /* -1: pthread_mutexattr_settype is not called */
+	int type; /* -1: pthread_mutexattr_settype, or pthread_rwlock_init, is not called */
 	int protocol, robust, shared;
 	const pthread_mutex_t *initialiser; /* instead of the attributes */
 	unsigned traits;
@@ -45,7 +55,9 @@ struct conform_case {
 /* Every group ends with a case without a name. */
 extern const struct conform_case calls_cases[], deadlines_cases[], exclusion_cases[], ends_cases[],
         robust_cases[], cancel_cases[], signals_cases[], forks_cases[], conds_cases[],
-        processes_cases[], scheduling_cases[], loading_cases[], c11_cases[];
+        processes_cases[], scheduling_cases[], loading_cases[], c11_cases[], rwlocks_cases[],
+        rwlock_threads_cases[], spinlocks_cases[], sems_cases[], sem_cancel_cases[],
+        barriers_cases[], onces_cases[];
 
 extern const struct kind kinds[];
 extern const struct kind *kind_under_test;

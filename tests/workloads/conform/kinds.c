@@ -1,5 +1,6 @@
 /*
- * Every kind of mutex that glibc has, made by attributes or by a static initialiser.
+ * Every kind of mutex that glibc has, made by attributes or by a static initialiser, and those of
+ * the other locks.
  */
 #include "conform.h"
 
@@ -23,6 +24,10 @@ static const pthread_mutex_t static_adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZE
 #define ADAPTS PTHREAD_MUTEX_ADAPTIVE_NP
 #define NONE   PTHREAD_PRIO_NONE
 
+#define READER PTHREAD_RWLOCK_PREFER_READER_NP
+#define WRITER PTHREAD_RWLOCK_PREFER_WRITER_NP
+#define NONREC PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP
+
 const struct kind kinds[] = {
 	{ "normal", -1, NONE, 0, 0, NULL, UNCHECKED | TRAIT_FIRST },
 	{ "normal-set", NORMAL, NONE, 0, 0, NULL, UNCHECKED },
@@ -43,6 +48,20 @@ const struct kind kinds[] = {
 	        TRAIT_CHECKED | TRAIT_ANSWERS | TRAIT_RECURSIVE | TRAIT_ROBUST | TRAIT_SHARED },
 	{ "inherit", -1, PTHREAD_PRIO_INHERIT, 0, 0, NULL, 0 },
 	{ "protect", -1, PTHREAD_PRIO_PROTECT, 0, 0, NULL, 0 },
+	{ "rwlock-static", -1, NONE, 0, 0, NULL, TRAIT_RWLOCK | TRAIT_RECURSIVE },
+	{ "rwlock-reader", READER, NONE, 0, 0, NULL, TRAIT_RWLOCK | TRAIT_RECURSIVE },
+	{ "rwlock-writer", WRITER, NONE, 0, 0, NULL, TRAIT_RWLOCK | TRAIT_RECURSIVE },
+	{ "rwlock-nonrecursive", NONREC, NONE, 0, 0, NULL, TRAIT_RWLOCK },
+	{ "rwlock-reader-shared", READER, NONE, 0, 1, NULL,
+	        TRAIT_RWLOCK | TRAIT_RECURSIVE | TRAIT_SHARED },
+	{ "rwlock-nonrecursive-shared", NONREC, NONE, 0, 1, NULL, TRAIT_RWLOCK | TRAIT_SHARED },
+	{ "spinlock", -1, NONE, 0, 0, NULL, TRAIT_SPINLOCK },
+	{ "spinlock-shared", -1, NONE, 0, 1, NULL, TRAIT_SPINLOCK | TRAIT_SHARED },
+	{ "sem", -1, NONE, 0, 0, NULL, TRAIT_SEM },
+	{ "sem-shared", -1, NONE, 0, 1, NULL, TRAIT_SEM | TRAIT_SHARED },
+	{ "barrier", -1, NONE, 0, 0, NULL, TRAIT_BARRIER },
+	{ "barrier-shared", -1, NONE, 0, 1, NULL, TRAIT_BARRIER | TRAIT_SHARED },
+	{ "once", -1, NONE, 0, 0, NULL, TRAIT_ONCE },
 	{ NULL, 0, 0, 0, 0, NULL, 0 },
 };
 

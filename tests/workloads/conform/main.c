@@ -1,9 +1,9 @@
 /*
- * Mutexes and condition variables as a program uses them: prints what every call answers, so that
- * two runs can be compared, one with and one without a library that stands in for glibc's.
+ * Locks, condition variables and their like as a program uses them: prints what every call answers,
+ * so that two runs can be compared, one with and one without a library that stands in for glibc's.
  *
  *	conform --list		the names of all cases
- *	conform --kinds		the names of all kinds of mutexes
+ *	conform --kinds		the names of all kinds of mutexes and other locks
  *	conform all|CASE KIND	runs them; every line begins with the case's name
  *
  * Exit status: 0; 97 a signal ended a case; 98 a case took more than its time; 99 a step failed
@@ -20,16 +20,38 @@
 
 #include "run.h"
 
-static const struct conform_case *const groups[] = { calls_cases, deadlines_cases, exclusion_cases,
-	ends_cases, robust_cases, cancel_cases, signals_cases, forks_cases, conds_cases,
-	processes_cases, scheduling_cases, loading_cases, c11_cases };
+static const struct group {
+	const struct conform_case *cases;
+	unsigned subject; /* the kinds that they are for */
+} groups[] = {
+	{ calls_cases, TRAIT_MUTEX },
+	{ deadlines_cases, TRAIT_MUTEX },
+	{ exclusion_cases, TRAIT_MUTEX },
+	{ ends_cases, TRAIT_MUTEX },
+	{ robust_cases, TRAIT_MUTEX },
+	{ cancel_cases, TRAIT_MUTEX },
+	{ signals_cases, TRAIT_MUTEX },
+	{ forks_cases, TRAIT_MUTEX },
+	{ conds_cases, TRAIT_MUTEX },
+	{ processes_cases, TRAIT_MUTEX },
+	{ scheduling_cases, TRAIT_MUTEX },
+	{ loading_cases, TRAIT_MUTEX },
+	{ c11_cases, TRAIT_MUTEX },
+	{ rwlocks_cases, TRAIT_RWLOCK },
+	{ rwlock_threads_cases, TRAIT_RWLOCK },
+	{ spinlocks_cases, TRAIT_SPINLOCK },
+	{ sems_cases, TRAIT_SEM },
+	{ sem_cancel_cases, TRAIT_SEM },
+	{ barriers_cases, TRAIT_BARRIER },
+	{ onces_cases, TRAIT_ONCE },
+};
 
 char **conform_arguments;
 
 static void list(void)
 {
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		for (const struct conform_case *one = groups[i]; one->name != NULL; one++)
+		for (const struct conform_case *one = groups[i].cases; one->name != NULL; one++)
 			puts(one->name);
 }
 
@@ -43,6 +65,8 @@ static void list_kinds(void)
 static bool kind_is_granted(const struct kind *kind)
 {
 	pthread_mutex_t mutex;
+	if ((kind->traits & TRAITS_SUBJECT) != TRAIT_MUTEX)
+		return true;
 	int result = kind_prepare(kind);
 	if (result == 0)
 		result = kind_init(kind, &mutex);
@@ -55,11 +79,13 @@ static bool kind_is_granted(const struct kind *kind)
 	return result == 0;
 }
 
-static bool run_group(const struct conform_case *one, const char *name)
+static bool run_group(const struct group *group, const char *name)
 {
 	unsigned traits = kind_under_test->traits | system_traits();
 	bool found = false;
-	for (; one->name != NULL; one++) {
+	if ((traits & TRAITS_SUBJECT) != group->subject)
+		return false;
+	for (const struct conform_case *one = group->cases; one->name != NULL; one++) {
 		if (strcmp(name, "all") != 0 && strcmp(name, one->name) != 0)
 			continue;
 		found = true;
@@ -92,6 +118,6 @@ int main(int argc, char **argv)
 	watch_cases();
 	bool found = false;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		found |= run_group(groups[i], argv[1]);
+		found |= run_group(&groups[i], argv[1]);
 	return found ? 0 : 64;
 }

@@ -1,0 +1,292 @@
+/*
+ * The same waits in every grouping: exact rows, and with the rest always the totals of the threads.
+ */
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "loader/families.h"
+#include "loader/group.h"
+#include "tests/sides.h"
+
+static struct synthetic made;
+static struct side side;
+
+/* Locks of one kind that a report can name. */
+static pthread_mutex_t known_locks[3];
+
+static void start(void)
+{
+	made = synthetic_new();
+}
+
+static void stop(void)
+{
+	side_close(&side);
+}
+
+static struct groups *grouped(enum group_by by)
+{
+	struct groups *groups = groups_build(side.model, side.symbols, by);
+	ck_assert_ptr_nonnull(groups);
+	return groups;
+}
+
+static void expect_row(const struct groups *groups, size_t row, const char *key, uint64_t members,
+        uint64_t waits, uint64_t total)
+{
+	ck_assert_uint_lt(row, groups->count);
+	const struct group_row *at = &groups->rows[row];
+	ck_assert_str_eq(at->key, key);
+	ck_assert_uint_eq(at->members, members);
+	ck_assert_uint_eq(at->waits, waits);
+	ck_assert_uint_eq(at->wait_ns_total, total);
+}
+
+/* Whatever the grouping, rows and rest are the totals. */
+static void expect_whole(const struct groups *groups)
+{
+	uint64_t waits = groups->rest.waits, total = groups->rest.wait_ns_total;
+	uint64_t held = groups->rest.hold_ns_total;
+	for (size_t i = 0; i < groups->count; i++) {
+		waits += groups->rows[i].waits;
+		total += groups->rows[i].wait_ns_total;
+		held += groups->rows[i].hold_ns_total;
+	}
+	const struct family_sum sum = family_sum_all(&side.model->counters);
+	ck_assert_uint_eq(waits, sum.waits);
+	ck_assert_uint_eq(total, sum.wait_ns_total);
+	ck_assert_uint_eq(held, sum.hold_ns_total);
+	ck_assert_uint_eq(groups->total.waits, sum.waits);
+	ck_assert_uint_eq(groups->total.wait_ns_max, sum.wait_ns_max);
+}
+
+/*
+ * Three mutexes initialised by one call, a reader-writer lock, and a recursive mutex without a
+ * place of creation; 2 of 20 waits found no room in the table of locks, 4 none in that of sites.
+ */
+static void add_waits(void)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		struct record_lock *lock = synthetic_lock(
+		        &made, 0x1000 + i * 64, synthetic_wait(2, 100 * (i + 1), 60));
+		lock->created_address = 0x409000;
+		lock->first_site = 1;
+		lock->hold = (struct hold_totals){ 10, 1000, 300 + i };
+		synthetic_site(&made, 0x401000, i, synthetic_wait(2, 100 * (i + 1), 60));
+	}
+	struct record_lock *rwlock = synthetic_lock(&made, 0x2000, synthetic_wait(9, 900, 500));
+	rwlock->family = FAMILY_rwlock;
+	rwlock->first_site = 4;
+	synthetic_site(&made, 0x402000, 3, synthetic_wait(4, 300, 200))->mode = MODE_SHARED;
+	synthetic_site(&made, 0x403000, 3, synthetic_wait(4, 500, 500));
+	struct record_lock *recursive = synthetic_lock(&made, 0x3000, synthetic_wait(3, 30, 20));
+	recursive->kind = 1;
+	recursive->first_site = 7; /* which is not there */
+	synthetic_site(&made, 0x401000, 4, synthetic_wait(2, 20, 20));
+
+	struct record_thread *worker = synthetic_thread(&made, 11, "worker");
+	worker->counters.mutex = (struct mutex_counters){ .acquired = 70,
+		.contended = 11,
+		.wait_ns_total = 640,
+		.wait_ns_max = 60,
+		.hold_ns_total = 3500,
+		.hold_ns_max = 302 };
+	struct record_retired *readers = synthetic_retired(&made, 2, "reader");
+	readers->counters.rwlock = (struct rwlock_counters){ .read_acquired = 50,
+		.write_acquired = 5,
+		.read_contended = 5,
+		.write_contended = 4,
+		.read_wait_ns_total = 400,
+		.write_wait_ns_total = 500,
+		.read_wait_ns_max = 200,
+		.write_wait_ns_max = 500 };
+}
+
+static void build(void)
+{
+	side_add(&side, &made);
+	side_build(&side);
+}
+
+START_TEST(locks_are_one_row_each)
+{
+	add_waits();
+	build();
+	struct groups *groups = grouped(GROUP_LOCK);
+	ck_assert_uint_eq(groups->count, 5);
+	expect_row(groups, 0, "0x2000", 1, 9, 900);
+	expect_row(groups, 1, "0x1080", 1, 2, 300);
+	ck_assert_uint_eq(groups->rest.waits, 2);
+	ck_assert_uint_eq(groups->rest.wait_ns_total, 10);
+	ck_assert_uint_eq(groups->rest.hold_ns_total, 500);
+	expect_whole(groups);
+	groups_free(groups);
+}
+END_TEST
+
+START_TEST(locks_of_one_creation_are_one_row)
+{
+	add_waits();
+	build();
+	struct groups *groups = grouped(GROUP_CREATION);
+	ck_assert_uint_eq(groups->count, 3);
+	expect_row(groups, 0, "first in 0x402000", 1, 9, 900);
+	expect_row(groups, 1, "created in 0x409000", 3, 6, 600);
+	ck_assert_uint_eq(groups->rows[1].hold_ns_total, 3000);
+	ck_assert_uint_eq(groups->rows[1].hold_ns_max, 302);
+	ck_assert_uint_eq(groups->rows[1].acquired, 30);
+	expect_row(groups, 2, "not known", 1, 3, 30);
+	expect_whole(groups);
+	groups_free(groups);
+}
+END_TEST
+
+START_TEST(sites_types_and_threads_add_up)
+{
+	add_waits();
+	build();
+	struct groups *groups = grouped(GROUP_SITE);
+	ck_assert_uint_eq(groups->count, 3);
+	expect_row(groups, 0, "0x401000", 4, 8, 620);
+	expect_row(groups, 1, "0x403000", 1, 4, 500);
+	expect_row(groups, 2, "0x402000", 1, 4, 300);
+	ck_assert_uint_eq(groups->rest.waits, 4);
+	expect_whole(groups);
+	groups_free(groups);
+	groups = grouped(GROUP_TYPE);
+	ck_assert_uint_eq(groups->count, 3);
+	expect_row(groups, 0, "rwlock", 1, 9, 900);
+	expect_row(groups, 1, "mutex normal", 3, 6, 600);
+	expect_row(groups, 2, "mutex recursive", 1, 3, 30);
+	expect_whole(groups);
+	groups_free(groups);
+	groups = grouped(GROUP_THREAD);
+	ck_assert_uint_eq(groups->count, 2);
+	expect_row(groups, 0, "reader", 2, 9, 900);
+	ck_assert_uint_eq(groups->rows[0].acquired, 55);
+	expect_row(groups, 1, "worker", 1, 11, 640);
+	ck_assert_uint_eq(groups->rest.waits, 0);
+	expect_whole(groups);
+	groups_free(groups);
+}
+END_TEST
+
+START_TEST(elements_of_an_array_are_one_kind)
+{
+	uint32_t own = synthetic_own_modules(&made);
+	ck_assert_uint_ne(own, MODEL_NONE);
+	for (uint32_t i = 0; i < 3; i++)
+		synthetic_lock(
+		        &made, (uint64_t)(uintptr_t)&known_locks[i], synthetic_wait(1, 100, 100))
+		        ->created_address = 0x409000;
+	synthetic_thread(&made, 1, "t")->counters.mutex =
+	        (struct mutex_counters){ .contended = 3, .wait_ns_total = 300, .wait_ns_max = 100 };
+	build();
+	struct groups *groups = grouped(GROUP_CREATION);
+	ck_assert_uint_eq(groups->count, 1);
+	expect_row(groups, 0, "known_locks in check_loader_groups", 3, 3, 300);
+	ck_assert_str_eq(groups->rows[0].label, "known_locks in check_loader_groups");
+	expect_whole(groups);
+	groups_free(groups);
+	groups = grouped(GROUP_LOCK);
+	ck_assert_uint_eq(groups->count, 3);
+	groups_free(groups);
+}
+END_TEST
+
+START_TEST(text_shows_rows_rest_and_total)
+{
+	add_waits();
+	build();
+	char *text = side_written(
+	        &side, write_groups_text, &(struct write_options){ .top = 2, .by = GROUP_LOCK });
+	expect_in(text, "Locks, by time waited for them (2 of 5; --top N shows more)\n");
+	expect_in(text, "   900 ns   58.4 %           9    100 ns    500 ns         1 0x2000\n");
+	expect_in(text,
+	        "   330 ns   21.4 %           7     47 ns     60 ns         3 (the rows not "
+	        "shown)\n");
+	expect_in(text, "    10 ns   0.65 %           2      5 ns      0 ns           (not in the "
+	                "tables, which were full)\n");
+	expect_in(text, "  1.54 us  100.0 %          20     77 ns    500 ns           (total)\n");
+	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    302 ns           0x1080\n");
+	expect_not_in(text, "0 ns           0x2000\n");
+	expect_width(text);
+	free(text);
+}
+END_TEST
+
+START_TEST(json_has_every_row)
+{
+	add_waits();
+	build();
+	json_t *report = parsed(side_written(&side, write_groups_json,
+	        &(struct write_options){ .top = 1, .by = GROUP_CREATION }));
+	ck_assert_str_eq(json_string_value(json_object_get(report, "by")), "creation");
+	const json_t *rows = json_object_get(report, "rows");
+	ck_assert_uint_eq(json_array_size(rows), 3);
+	const json_t *row = json_array_get(rows, 1);
+	ck_assert_str_eq(json_string_value(json_object_get(row, "key")), "created in 0x409000");
+	ck_assert_str_eq(json_string_value(json_object_get(row, "family")), "mutex");
+	ck_assert_int_eq(json_integer_value(json_object_get(row, "members")), 3);
+	ck_assert_int_eq(json_integer_value(json_object_get(row, "hold_ns_total")), 3000);
+	const json_t *total = json_object_get(report, "total");
+	ck_assert_int_eq(json_integer_value(json_object_get(total, "waits")), 20);
+	const json_t *rest = json_object_get(report, "rest");
+	ck_assert_int_eq(json_integer_value(json_object_get(rest, "wait_ns_total")), 10);
+	json_decref(report);
+}
+END_TEST
+
+START_TEST(words_of_groupings_are_known)
+{
+	ck_assert_int_eq(group_by_name("creation"), GROUP_CREATION);
+	ck_assert_int_eq(group_by_name("type"), GROUP_TYPE);
+	ck_assert_int_eq(group_by_name("none"), GROUP_NONE);
+	ck_assert_int_eq(group_by_name(""), GROUP_NONE);
+	ck_assert_int_eq(group_by_name("Lock"), GROUP_NONE);
+}
+END_TEST
+
+/* Readers and holders in the report of everything. */
+START_TEST(text_tells_readers_and_holders)
+{
+	add_waits();
+	build();
+	char *text = side_written(
+	        &side, write_text, &(struct write_options){ .top = WRITE_DEFAULT_TOP });
+	expect_in(text, "0x2000 (rwlock)\n");
+	expect_in(text, "created in 0x409000\n");
+	expect_in(text, "0x402000 (read)\n");
+	expect_in(text, "0x403000 (write)\n");
+	expect_in(text, "0x401000 (4 locks)\n");
+	expect_in(text, "\nReader-writer locks\n");
+	expect_in(text, "\nLocks, by time held\n");
+	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    302 ns   0x1080 (normal)\n");
+	expect_not_in(text, "Semaphores");
+	expect_width(text);
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("groups");
+	TCase *tcase = tcase_create("known content");
+	tcase_add_checked_fixture(tcase, start, stop);
+	tcase_add_test(tcase, locks_are_one_row_each);
+	tcase_add_test(tcase, locks_of_one_creation_are_one_row);
+	tcase_add_test(tcase, sites_types_and_threads_add_up);
+	tcase_add_test(tcase, elements_of_an_array_are_one_kind);
+	tcase_add_test(tcase, text_shows_rows_rest_and_total);
+	tcase_add_test(tcase, json_has_every_row);
+	tcase_add_test(tcase, text_tells_readers_and_holders);
+	suite_add_tcase(suite, tcase);
+	TCase *words = tcase_create("words");
+	tcase_add_test(words, words_of_groupings_are_known);
+	suite_add_tcase(suite, words);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
