@@ -1,0 +1,125 @@
+/*
+ * An evaluation in a terminal.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ministat.h"
+#include "write.h"
+
+#define ALPHA(evaluation) (1 - (evaluation)->options.level)
+
+static const char *unit_of(enum metric_unit unit)
+{
+	switch (unit) {
+	case UNIT_RATE:
+		return " (1/s)";
+	case UNIT_SECONDS:
+		return " (s)";
+	case UNIT_BYTES:
+		return " (bytes)";
+	case UNIT_BYTE_RATE:
+		return " (bytes/s)";
+	default:
+		return "";
+	}
+}
+
+static void print_ministat(FILE *out, const struct evaluation *evaluation,
+        const struct metric_values *values, const struct verdict_style *style)
+{
+	struct ministat_set sets[MINISTAT_SETS];
+	size_t count = values->arm_count < MINISTAT_SETS ? values->arm_count : MINISTAT_SETS;
+	for (size_t i = 0; i < count; i++) {
+		const struct arm_values *arm = &values->arms[i];
+		sets[i] = (struct ministat_set){ arm->name,
+			{ arm->values, arm->values != NULL ? arm->n : 0 }, arm->summary };
+	}
+	struct ministat_options options = { .width = style->width,
+		.level = evaluation->options.level,
+		.convention = evaluation->options.convention,
+		.separate = true,
+		.plot = style->plot,
+		.compare = style->student };
+	ministat_print(out, sets, count, &options);
+}
+
+static void print_interval(
+        FILE *out, const char *name, const struct stats_difference *difference, double level)
+{
+	if (isnan(difference->low))
+		return;
+	fprintf(out, "  %-22s %+.6g (%g %%: %+.6g to %+.6g)", name, difference->difference,
+	        level * 100, difference->low, difference->high);
+	if (!isnan(difference->relative_low))
+		fprintf(out, ", %+.2f %% (%+.2f to %+.2f %%)", difference->relative * 100,
+		        difference->relative_low * 100, difference->relative_high * 100);
+	if (!isnan(difference->p))
+		fprintf(out, ", p = %.3g", difference->p);
+	fputc('\n', out);
+}
+
+static void print_p(FILE *out, const char *name, double p, const char *says)
+{
+	if (!isnan(p))
+		fprintf(out, "  %-22s p = %.3g%s%s\n", name, p, *says != '\0' ? ": " : "", says);
+}
+
+static void print_tests(
+        FILE *out, const struct evaluation *evaluation, const struct comparison *comparison)
+{
+	double level = evaluation->options.level, alpha = ALPHA(evaluation);
+	const struct stats_student *student = &comparison->student;
+	print_interval(out, "Welch", &comparison->welch, level);
+	if (!isnan(student->error))
+		fprintf(out, "  %-22s %+.6g +- %.6g, %+.2f %% +- %.2f %%, pooled s = %.6g\n",
+		        "Student (ministat)", student->difference, student->error,
+		        student->relative * 100, student->relative_error * 100, student->pooled);
+	print_interval(out, "bootstrap (BCa)", &comparison->bootstrap, level);
+	print_interval(out, "within blocks", &comparison->paired, level);
+	print_p(out, "Holm", comparison->p_holm, "");
+	print_p(out, "Mann-Whitney", comparison->p_ranks, "");
+	print_p(out, "spread", comparison->p_spread,
+	        !(comparison->p_spread < alpha) ? "no difference shown"
+	        : comparison->spread_ratio > 1  ? "the arm is less steady"
+	                                        : "the arm is steadier");
+	print_p(out, "equivalence", comparison->p_equivalence,
+	        comparison->p_equivalence < alpha ? "shown" : "not shown");
+}
+
+static void print_metric(FILE *out, const struct evaluation *evaluation, size_t number,
+        const struct verdict_style *style)
+{
+	const struct evaluation_metric *metric = &evaluation->metrics[number];
+	struct verdict_style own = *style;
+	own.plot = style->plot && number == 0;
+	fprintf(out, "%s%s%s\n", number > 0 ? "\n" : "", metric->values->name,
+	        unit_of(metric->values->unit));
+	for (size_t i = 0; i < metric->comparison_count; i++) {
+		char quote[QUOTE_SIZE];
+		fprintf(out, "  %s\n",
+		        evaluation_quote(evaluation, metric, &metric->comparisons[i], quote));
+	}
+	print_ministat(out, evaluation, metric->values, &own);
+	for (size_t i = 0; i < metric->comparison_count && !style->student; i++) {
+		fprintf(out, "%s against %s\n", metric->comparisons[i].arm->name,
+		        metric->comparisons[i].reference->name);
+		print_tests(out, evaluation, &metric->comparisons[i]);
+	}
+	if (metric->p_drift < ALPHA(evaluation))
+		fprintf(out,
+		        "  early runs differ from late ones (p = %.3g): warm up longer, or "
+		        "look for what changed\n",
+		        metric->p_drift);
+	if (metric->outliers > 0)
+		fprintf(out, "  %zu value%s far from the median (modified z above 3.5)\n",
+		        metric->outliers, metric->outliers == 1 ? " lies" : "s lie");
+}
+
+void verdict_write_text(
+        FILE *out, const struct evaluation *evaluation, const struct verdict_style *style)
+{
+	for (size_t i = 0; i < evaluation->metric_count; i++)
+		print_metric(out, evaluation, i, style);
+}
