@@ -14,9 +14,10 @@ struct verdict_style {
 	bool plot;
 	int width;    /* of the plot */
 	bool student; /* ministat's text instead of the table of tests */
+	bool full;    /* every metric as the first one */
 };
 
-/* The first metric in full, with its plot; the others a few lines each. */
+/* The first metric in full, with its plot; the others a line each. */
 void verdict_write_text(
         FILE *out, const struct evaluation *evaluation, const struct verdict_style *style);
 

@@ -117,9 +117,30 @@ static void print_metric(FILE *out, const struct evaluation *evaluation, size_t 
 		        metric->outliers, metric->outliers == 1 ? " lies" : "s lie");
 }
 
+/* "read.mean (s): 0.00304753 -> 0.00304518: b: -0.08 %; ..." */
+static void print_line(
+        FILE *out, const struct evaluation *evaluation, const struct evaluation_metric *metric)
+{
+	for (size_t i = 0; i < metric->comparison_count; i++) {
+		char quote[QUOTE_SIZE];
+		const struct comparison *comparison = &metric->comparisons[i];
+		fprintf(out, "%s%s: %.6g -> %.6g: %s\n", metric->values->name,
+		        unit_of(metric->values->unit), comparison->reference->summary.mean,
+		        comparison->arm->summary.mean,
+		        evaluation_quote(evaluation, metric, comparison, quote));
+	}
+}
+
 void verdict_write_text(
         FILE *out, const struct evaluation *evaluation, const struct verdict_style *style)
 {
-	for (size_t i = 0; i < evaluation->metric_count; i++)
-		print_metric(out, evaluation, i, style);
+	for (size_t i = 0; i < evaluation->metric_count; i++) {
+		bool full = i == 0 || style->full;
+		if (full)
+			print_metric(out, evaluation, i, style);
+		else if (i == 1)
+			fputs("\nOther metrics (means)\n", out);
+		if (!full)
+			print_line(out, evaluation, &evaluation->metrics[i]);
+	}
 }
