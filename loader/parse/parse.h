@@ -60,8 +60,9 @@ struct summary {
 
 /* One run of the tool, of which a file may hold several with other parameters. */
 struct result {
-	char *label; /* what tells it from the others of its file: "threads=4"; "" when it is alone
-	              */
+	/* What tells it from the others of its file: "threads=4", or "run=2" where the tool does
+	 * not tell its parameters; "" when it is alone. The same label: the same parameters. */
+	char *label;
 	struct metric *metrics;
 	size_t metric_count;
 	struct series *series;
@@ -79,9 +80,11 @@ struct parser;
 /* A file's content. */
 struct output {
 	const struct parser *parser;
-	char version[32]; /* of the tool, "" when it does not tell */
-	struct result *results;
+	char version[32];       /* of the tool, "" when it does not tell */
+	struct result *results; /* moved by output_add_result() */
 	size_t result_count;
+	unsigned column;        /* of output_read_column(), for the reader of bare numbers */
+	const char *delimiters; /* NULL: blanks */
 };
 
 struct parser {
@@ -97,7 +100,11 @@ struct parser {
 	bool (*line)(
 	        void *state, char *line, size_t length, unsigned long number, char why[WHY_SIZE]);
 	bool (*end)(void *state, char why[WHY_SIZE]);
-	/* Instead of these three, for formats that are one document. size bytes and a NUL. */
+	/* A last line without its newline is whole: people write such files. Else a line that
+	 * begins so is taken for cut, and the last result for INCOMPLETE. */
+	bool open_end;
+	/* Instead of these three, for formats that are one document. size bytes and a NUL. The
+	 * reason begins with the line: "12: what; what would be right". */
 	bool (*whole)(struct output *output, const char *text, size_t size, char why[WHY_SIZE]);
 };
 
@@ -116,19 +123,30 @@ const struct parser *parser_by_name(const char *name);
 struct output *output_read(const char *path, const struct parser *as, char why[WHY_SIZE]);
 struct output *output_read_stream(
         FILE *in, const char *name, const struct parser *as, char why[WHY_SIZE]);
+/* A file of one number a line as ministat reads it: the column (from 1) of each line, columns being
+ * parted by any of the delimiters (NULL: blanks). */
+struct output *output_read_column(
+        const char *path, unsigned column, const char *delimiters, char why[WHY_SIZE]);
 void output_free(struct output *output);
 
-/* The metric of that name, NULL when the result has none. */
+/* The metric of that name, NULL when the result has none. "p50" and "median" are one. */
 const struct metric *result_metric(const struct result *result, const char *name);
 
 /* For parsers. All copy their strings; false: no memory. A name that is there already is refused by
  * result_add (false with errno EEXIST). */
 struct result *output_add_result(struct output *output, const char *label);
+struct result *output_last(const struct output *output); /* NULL: there is none yet */
 bool result_add(struct result *result, const char *name, double value, enum metric_unit unit,
         enum metric_better better, unsigned flags);
 bool result_add_value(struct result *result, const char *series, double value,
         enum metric_unit unit, enum metric_better better);
 struct summary *result_add_summary(struct result *result, const char *name, size_t n);
+
+/* Marks a result; the first reason stays. */
+void result_set_incomplete(struct result *result, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+void result_set_invalid(struct result *result, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 
 /* Numbers as tools print them, independent of the locale: thousands separators ("1,234"), k M G and
  * Ki Mi Gi suffixes where allowed, exponents, "NaN" (true with NAN). The whole text must be the
@@ -137,5 +155,11 @@ bool parse_number(const char *text, double *value);
 bool parse_number_suffixed(const char *text, double *value);
 /* "1.5ms", "12 us", "3 s", "250 ns": seconds. unit: what a bare number means, 0: refuse it. */
 bool parse_time(const char *text, double unit, double *seconds);
+/* "1.5MB", "292 MiB", "12 KB": bytes. kilo: what K, M and G without an i mean, 1000 or 1024. */
+bool parse_bytes(const char *text, double kilo, double *bytes);
+
+#define PARSER(name) extern const struct parser name##_parser;
+#include "parsers.def"
+#undef PARSER
 
 #endif
