@@ -11,7 +11,7 @@
 
 struct fio {
 	struct output *output; /* of state_new() */
-	char direction[8];     /* "read", "write", "trim"; "" outside */
+	char direction[8];     /* "read", "write", "trim", "mixed"; "" outside */
 	double scale;          /* of the percentiles that follow; 0: none do */
 	size_t open;           /* results from this one on await the end */
 	bool began;
@@ -234,7 +234,7 @@ static bool take_detail(struct fio *fio, char *line, char why[WHY_SIZE])
 static bool fio_line(
         void *state, char *line, size_t length, unsigned long number, char why[WHY_SIZE])
 {
-	static const char *const directions[] = { "read", "write", "trim" };
+	static const char *const directions[] = { "read", "write", "trim", "mixed" };
 	(void)number, (void)length;
 	struct fio *fio = state;
 	line = line_trim(line);
@@ -247,7 +247,7 @@ static bool fio_line(
 		fio->began = false;
 	if (!fio->began)
 		return true;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		const char *text = line_after(line, directions[i]);
 		if (text != NULL && *text == ':')
 			return take_direction(fio, directions[i], text, why);

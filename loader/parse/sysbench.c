@@ -22,7 +22,7 @@ static const struct figure figures[] = {
 	{ "time elapsed", "runtime", UNIT_SECONDS, 1 },
 	{ "total number of events", "events", UNIT_COUNT, 1 },
 	{ "events per second", "throughput", UNIT_RATE, 1 },
-	{ "events/s (eps)", "throughput", UNIT_RATE, 1 },
+	{ "events/s (eps)", "events.throughput", UNIT_RATE, 1 },
 	{ "Total operations", "operations", UNIT_COUNT, 1 },
 	{ "reads/s", "read.throughput", UNIT_RATE, 1 },
 	{ "writes/s", "write.throughput", UNIT_RATE, 1 },
@@ -73,10 +73,14 @@ static bool finish_result(struct sysbench *sysbench, char why[WHY_SIZE])
 	sysbench->began = false;
 	if (!sysbench->ended)
 		result_set_incomplete(result, "no Threads fairness at the end");
-	const struct metric *events = result_metric(result, "events"),
+	const struct metric *rate = result_metric(result, "events.throughput"),
+	                    *events = result_metric(result, "events"),
 	                    *runtime = result_metric(result, "runtime");
-	if (result_metric(result, "throughput") != NULL || events == NULL || runtime == NULL ||
-	        !(runtime->value > 0))
+	if (result_metric(result, "throughput") != NULL)
+		return true;
+	if (rate != NULL)
+		return figure_add(result, "throughput", rate->value, UNIT_RATE, 0, why);
+	if (events == NULL || runtime == NULL || !(runtime->value > 0))
 		return true;
 	return figure_add(result, "throughput", events->value / runtime->value, UNIT_RATE,
 	        METRIC_DERIVED, why);

@@ -35,6 +35,15 @@ static void *ycsb_begin(struct output *output)
 	return state_new(output, sizeof(struct ycsb));
 }
 
+/* Adds a figure of a status line, whose decimals are those of some language. */
+static bool add_status(struct result *result, const char *name, const char *text,
+        enum metric_unit unit, char why[WHY_SIZE])
+{
+	double value;
+	return !figure_value(text, unit, 1, &value) ||
+	       figure_add(result, name, value, unit, 0, why);
+}
+
 /* "5 sec: 1000 operations; 200.5 current ops/sec; ...". */
 static bool take_status(struct ycsb *ycsb, char why[WHY_SIZE])
 {
@@ -47,13 +56,13 @@ static bool take_status(struct ycsb *ycsb, char why[WHY_SIZE])
 	while (start > ycsb->status && start[-1] != ' ')
 		start--;
 	char *current = strstr(operations + 1, "; "), *end;
-	if (!figure_read(result, "status.runtime", start, UNIT_SECONDS, 1, why) ||
-	        !figure_read(result, "status.operations", at + 6, UNIT_COUNT, 1, why))
+	if (!add_status(result, "status.runtime", start, UNIT_SECONDS, why) ||
+	        !add_status(result, "status.operations", at + 6, UNIT_COUNT, why))
 		return false;
 	if (current == NULL || (end = strstr(current, " current ops/sec")) == NULL)
 		return true;
 	*end = '\0';
-	return figure_read(result, "status.throughput", current + 2, UNIT_RATE, 1, why);
+	return add_status(result, "status.throughput", current + 2, UNIT_RATE, why);
 }
 
 /* Failures are told up to three times: by section, by return code, while it runs. */
@@ -264,12 +273,12 @@ static bool ycsb_line(
 		line++;
 	if (*line == '[')
 		return take_line(ycsb, line, why);
-	if (*line == 'C' && (line = line_after(line, "Command line:")) != NULL) {
-		snprintf(ycsb->command, sizeof(ycsb->command), "%s", line);
-		return true;
-	}
-	length -= (size_t)(line != NULL ? line - start : 0);
-	if (line != NULL && *line >= '0' && *line <= '9' &&
+	if (*line == 'C' && line_after(line, "Command line:") != NULL)
+		snprintf(ycsb->command, sizeof(ycsb->command), "%s", line + 14);
+	if (*line == 'Y' && strncmp(line, "YCSB Client ", 12) == 0)
+		snprintf(ycsb->output->version, sizeof(ycsb->output->version), "%.30s", line + 12);
+	length -= (size_t)(line - start);
+	if (*line >= '0' && *line <= '9' &&
 	        memmem(line, length < 96 ? length : 96, " sec: ", 6) != NULL) {
 		if (ycsb->overall && !finish_run(ycsb, why))
 			return false;
