@@ -8,6 +8,7 @@
 
 enum exit_status {
 	EXIT_UNREADABLE = 2,    /* report: the record cannot be read */
+	EXIT_INVALID_RUN = 3,   /* ab: a run stayed invalid */
 	EXIT_REFUSED = 78,      /* the shim refused its settings and ended the target */
 	EXIT_OWN_FAILURE = 125, /* wrong usage, or abshim itself failed */
 	EXIT_CANNOT_RUN = 126,
@@ -16,6 +17,8 @@ enum exit_status {
 
 /* Each takes the arguments from its own name on and returns the exit status. */
 int command_run(int argc, char **argv);
+int command_ab(int argc, char **argv);
+int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_list(int argc, char **argv);
 

@@ -177,3 +177,43 @@ bool elf_load_bias(int fd, uint64_t address, uint64_t file_offset, uint64_t *bia
 	elf_end(elf);
 	return found;
 }
+
+/* Looks through the notes of one segment. */
+static bool find_build_id(Elf_Data *data, char text[ELF_BUILD_ID_SIZE])
+{
+	GElf_Nhdr note;
+	size_t name, desc, at = 0;
+	while (data != NULL && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		const unsigned char *id = (const unsigned char *)data->d_buf + desc;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		        memcmp((const char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
+		        note.n_descsz * 2 >= ELF_BUILD_ID_SIZE)
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			snprintf(text + 2 * i, 3, "%02x", id[i]);
+		return true;
+	}
+	return false;
+}
+
+bool elf_build_id(int fd, char text[ELF_BUILD_ID_SIZE])
+{
+	*text = '\0';
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	size_t count = 0;
+	bool found = false;
+	if (elf != NULL && elf_kind(elf) == ELF_K_ELF && elf_getphdrnum(elf, &count) != 0)
+		count = 0;
+	for (size_t i = 0; i < count && !found; i++) {
+		GElf_Phdr segment;
+		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_NOTE)
+			continue;
+		Elf_Type type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
+		found = find_build_id(elf_getdata_rawchunk(elf, (int64_t)segment.p_offset,
+		                              segment.p_filesz, type),
+		        text);
+	}
+	elf_end(elf);
+	return found;
+}

@@ -22,6 +22,10 @@ struct elf_facts {
 /* Reads an open file. False when it is not an ELF file that can be understood. */
 bool elf_inspect(int fd, struct elf_facts *facts);
 
+/* The GNU build id as hexadecimal digits; false, and empty, when the file has none. */
+#define ELF_BUILD_ID_SIZE 129
+bool elf_build_id(int fd, char text[ELF_BUILD_ID_SIZE]);
+
 /* Whether a library's path or soname is that of a sanitizer runtime, gcc's or clang's. */
 bool elf_is_sanitizer(const char *name);
 

@@ -15,6 +15,11 @@ static const struct {
 } commands[] = {
 	{ "run", command_run, "[-s KEY=VALUE]... [--report FILE] [--] COMMAND [ARG]...",
 	        "runs a program under libabshim.so" },
+	{ "ab", command_ab, "[-a KEY=VALUE]... [-b KEY=VALUE]... [OPTION]... [--] CLIENT [ARG]...",
+	        "measures a program or server under two settings, or more, and says whether they "
+	        "differ" },
+	{ "plan", command_plan, "--detect P% [OPTION]... DIR|FILE...",
+	        "says how many runs show a difference, from the spread of those there are" },
 	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
 	        "prints records, or what running processes have counted so far" },
 	{ "list", command_list, "[--json]", "lists strategies, variables and counters" },
@@ -34,7 +39,8 @@ static int print_help(void)
 	     "\n"
 	     "abshim COMMAND --help says more.\n"
 	     "\n"
-	     "Exit status: of run, the program's own. Else 0; 2 a record cannot be read;\n"
+	     "Exit status: of run, the program's own. Else 0; 2 a record or file cannot be read;\n"
+	     "3 a run of ab stayed invalid;\n"
 	     "125 wrong usage, or abshim itself failed; 126 the program cannot be run;\n"
 	     "127 it is not there; 78 libabshim.so refused a variable.");
 	return fflush(stdout) == 0 ? 0 : EXIT_OWN_FAILURE;
@@ -44,7 +50,7 @@ int main(int argc, char **argv)
 {
 	output_guard_standard_descriptors();
 	if (argc < 2) {
-		message("give a command: run, report or list; see abshim --help");
+		message("give a command: run, ab, plan, report or list; see abshim --help");
 		return EXIT_OWN_FAILURE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -56,6 +62,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	message("%s: unknown command; right are run, report and list (abshim --help)", argv[1]);
+	message("%s: unknown command; right are run, ab, plan, report and list (abshim --help)",
+	        argv[1]);
 	return EXIT_OWN_FAILURE;
 }

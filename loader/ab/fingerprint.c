@@ -1,0 +1,222 @@
+/*
+ * What a result must be read with: the machine and the programs it came from.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "../elf.h"
+#include "../json_members.h"
+#include "machine.h"
+
+#define CPU_FOLDER  "/sys/devices/system/cpu"
+#define HUGE_PAGES  "/sys/kernel/mm/transparent_hugepage/enabled"
+#define MUCH_LOAD   0.25 /* of the CPUs, on average over the last minute */
+#define RANDOMIZE   "/proc/sys/kernel/randomize_va_space"
+#define LINE_LENGTH 512
+
+/* A file's first line. False when it cannot be read. */
+static bool read_line(const char *path, char line[LINE_LENGTH])
+{
+	FILE *in = fopen(path, "re");
+	bool got = in != NULL && fgets(line, LINE_LENGTH, in) != NULL;
+	if (in != NULL)
+		fclose(in);
+	if (got)
+		line[strcspn(line, "\n")] = '\0';
+	else
+		*line = '\0';
+	return got;
+}
+
+static void member_line(json_t *object, const char *key, const char *path)
+{
+	char line[LINE_LENGTH];
+	read_line(path, line);
+	member_known(object, key, line);
+}
+
+/* The model's name, or on AArch64 the numbers that stand for it. */
+static void add_cpu(json_t *object)
+{
+	static const char *const keys[] = { "model name", "CPU implementer", "CPU part" };
+	char line[LINE_LENGTH], text[LINE_LENGTH] = "";
+	FILE *in = fopen("/proc/cpuinfo", "re");
+	for (size_t at = 0; in != NULL && fgets(line, sizeof(line), in) != NULL && *line != '\n';) {
+		char *value = strstr(line, ": ");
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys) && value != NULL; i++)
+			if (strncmp(line, keys[i], strlen(keys[i])) == 0 && at < sizeof(text))
+				at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s",
+				        at > 0 ? " " : "", (int)strcspn(value + 2, "\n"),
+				        value + 2);
+	}
+	if (in != NULL)
+		fclose(in);
+	member_known(object, "cpu", text);
+	member_integer(object, "cpus", machine_cpus());
+	member_integer(object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void add_kernel(json_t *object)
+{
+	struct utsname name;
+	if (uname(&name) != 0)
+		return;
+	char text[2 * LINE_LENGTH];
+	snprintf(text, sizeof(text), "%.200s %.200s %.200s", name.sysname, name.release,
+	        name.machine);
+	member_string(object, "kernel", text);
+	snprintf(text, sizeof(text), "glibc %s", gnu_get_libc_version());
+	member_string(object, "libc", text);
+}
+
+static void add_mitigations(json_t *object)
+{
+	json_t *mitigations = json_object();
+	DIR *directory = opendir(CPU_FOLDER "/vulnerabilities");
+	struct dirent *entry;
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		char path[LINE_LENGTH];
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), CPU_FOLDER "/vulnerabilities/%s", entry->d_name);
+		member_line(mitigations, entry->d_name, path);
+	}
+	if (directory != NULL)
+		closedir(directory);
+	json_object_set_new(object, "mitigations", mitigations);
+}
+
+/* "on", "off", or null where the kernel does not say. */
+static void add_turbo(json_t *object)
+{
+	char line[LINE_LENGTH];
+	const char *word = "";
+	if (read_line(CPU_FOLDER "/intel_pstate/no_turbo", line))
+		word = strcmp(line, "0") == 0 ? "on" : "off";
+	else if (read_line(CPU_FOLDER "/cpufreq/boost", line))
+		word = strcmp(line, "1") == 0 ? "on" : "off";
+	member_known(object, "turbo", word);
+}
+
+/* The word in brackets of "always [madvise] never". */
+static void add_huge_pages(json_t *object)
+{
+	char line[LINE_LENGTH];
+	read_line(HUGE_PAGES, line);
+	char *open = strchr(line, '['), *close = open != NULL ? strchr(open, ']') : NULL;
+	if (close != NULL)
+		*close = '\0';
+	member_known(object, "transparent_huge_pages", close != NULL ? open + 1 : "");
+}
+
+static void add_load(json_t *object)
+{
+	double load;
+	if (getloadavg(&load, 1) == 1)
+		json_object_set_new(object, "load_average", json_real(load));
+}
+
+static json_t *file_json(const char *path)
+{
+	char id[ELF_BUILD_ID_SIZE] = "";
+	struct stat status;
+	json_t *object = json_object();
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	member_string(object, "path", path);
+	if (fd >= 0)
+		elf_build_id(fd, id);
+	member_known(object, "build_id", id);
+	if (fd >= 0 && fstat(fd, &status) == 0) {
+		member_integer(object, "size", (uint64_t)status.st_size);
+		member_integer(object, "modified", (uint64_t)status.st_mtim.tv_sec);
+	}
+	if (fd >= 0)
+		close(fd);
+	return object;
+}
+
+/* As a shell finds it; the caller's to free. NULL: it does not. */
+static char *find_program(const char *name)
+{
+	const char *list = getenv("PATH");
+	if (strchr(name, '/') != NULL)
+		return realpath(name, NULL);
+	for (const char *at = list != NULL ? list : ""; *at != '\0';) {
+		size_t length = strcspn(at, ":");
+		char *path;
+		if (asprintf(&path, "%.*s/%s", (int)length, at, name) < 0)
+			return NULL;
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+		at += length + (at[length] == ':');
+	}
+	return NULL;
+}
+
+/* The client, or the first word of the server's command. NULL: not known. */
+static char *find_target(const struct design *design)
+{
+	if (design->server.start == NULL)
+		return find_program(design->client.items[0]);
+	const char *at = design->server.start;
+	if (strncmp(at, "exec ", 5) == 0)
+		at += 5;
+	char *word = strndup(at, strcspn(at, " \t\n"));
+	char *path = word != NULL ? find_program(word) : NULL;
+	free(word);
+	return path;
+}
+
+json_t *machine_fingerprint(const struct design *design, const char *library)
+{
+	json_t *object = json_object();
+	char *target = find_target(design);
+	member_string(object, "abshim", ABSHIM_VERSION);
+	add_cpu(object);
+	add_kernel(object);
+	add_mitigations(object);
+	member_line(object, "governor", CPU_FOLDER "/cpu0/cpufreq/scaling_governor");
+	add_turbo(object);
+	add_huge_pages(object);
+	member_line(object, "randomize_va_space", RANDOMIZE);
+	add_load(object);
+	json_object_set_new(object, "library", file_json(library));
+	json_object_set_new(object, "target", target != NULL ? file_json(target) : json_null());
+	free(target);
+	return object;
+}
+
+bool machine_notes(const json_t *fingerprint, struct texts *notes)
+{
+	const char *governor = json_string_value(json_object_get(fingerprint, "governor"));
+	const char *turbo = json_string_value(json_object_get(fingerprint, "turbo"));
+	double load = json_number_value(json_object_get(fingerprint, "load_average"));
+	double cpus = json_number_value(json_object_get(fingerprint, "cpus_online"));
+	bool done = true;
+	if (governor != NULL && strcmp(governor, "performance") != 0)
+		done = texts_format(notes,
+		        "the CPUs' governor is %s, which changes their clock with the load: "
+		        "cpupower frequency-set -g performance",
+		        governor);
+	if (turbo != NULL && strcmp(turbo, "on") == 0)
+		done = done &&
+		       texts_format(notes, "turbo is on, so the clock depends on heat and on other "
+		                           "cores: write 1 to intel_pstate/no_turbo or 0 to "
+		                           "cpufreq/boost in " CPU_FOLDER);
+	if (cpus > 0 && load > MUCH_LOAD * cpus)
+		done = done && texts_format(notes,
+		                       "other programs were at work when the experiment began "
+		                       "(load average %.2f on %.0f CPUs): end them, or run when "
+		                       "they have ended",
+		                       load, cpus);
+	return done;
+}

@@ -1,0 +1,79 @@
+/*
+ * What /proc says of the machine's CPUs and memory over a run.
+ */
+#include "machine.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+
+static void read_cpu_time(struct machine_reading *reading)
+{
+	/* user nice system idle iowait irq softirq steal, see proc(5) */
+	uint64_t ticks[8] = { 0 };
+	double hertz = (double)sysconf(_SC_CLK_TCK);
+	FILE *in = fopen("/proc/stat", "re");
+	if (in == NULL)
+		return;
+	int got = fscanf(in,
+	        "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+	        " %" SCNu64 " %" SCNu64,
+	        &ticks[0], &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6],
+	        &ticks[7]);
+	fclose(in);
+	if (got < 7)
+		return;
+	reading->busy = (double)(ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) / hertz;
+	reading->steal = (double)ticks[7] / hertz;
+}
+
+static void read_swap(struct machine_reading *reading)
+{
+	char name[64];
+	double value;
+	FILE *in = fopen("/proc/vmstat", "re");
+	while (in != NULL && fscanf(in, "%63s %lf", name, &value) == 2)
+		if (strcmp(name, "pswpin") == 0 || strcmp(name, "pswpout") == 0)
+			reading->swapped += value;
+	if (in != NULL)
+		fclose(in);
+}
+
+struct machine_reading machine_read(void)
+{
+	struct machine_reading reading = { .wall = children_clock() };
+	read_cpu_time(&reading);
+	read_swap(&reading);
+	return reading;
+}
+
+double machine_cpu(const struct rusage *usage)
+{
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
+}
+
+void machine_measure(struct run *run, const struct machine_reading *before, double own)
+{
+	struct machine_reading now = machine_read();
+	double all = (now.wall - before->wall) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double others = now.busy - before->busy - own;
+	if (!(all > 0))
+		return;
+	run_add(run, "machine.steal", (now.steal - before->steal) / all, UNIT_RATIO, BETTER_LESS);
+	run_add(run, "machine.other_load", others > 0 ? others / all : 0, UNIT_RATIO, BETTER_LESS);
+	run_add(run, "machine.swapped_pages", now.swapped - before->swapped, UNIT_COUNT,
+	        BETTER_LESS);
+}
+
+unsigned machine_cpus(void)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return (unsigned)CPU_COUNT(&set);
+	return (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+}

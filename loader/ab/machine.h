@@ -1,0 +1,39 @@
+/*
+ * The machine under an experiment: what it is, and what else it did meanwhile.
+ */
+#ifndef LOADER_AB_MACHINE_H
+#define LOADER_AB_MACHINE_H
+
+#include <jansson.h>
+#include <sys/resource.h>
+
+#include "design.h"
+#include "run_line.h"
+#include "texts.h"
+
+/* Seconds of all CPUs, and pages. */
+struct machine_reading {
+	double wall, busy, steal;
+	double swapped;
+};
+
+struct machine_reading machine_read(void);
+
+/* User and system time of a process. */
+double machine_cpu(const struct rusage *usage);
+
+/* Adds, as machine.*, what happened since: CPU time stolen by a hypervisor and used by others than
+ * the experiment, which used own seconds; pages swapped. */
+void machine_measure(struct run *run, const struct machine_reading *before, double own);
+
+/* CPUs that this process may use. */
+unsigned machine_cpus(void);
+
+/* Its fingerprint: CPU, kernel, mitigations, libc, governor, huge pages; versions and build ids of
+ * library and target, which is found on the PATH. */
+json_t *machine_fingerprint(const struct design *design, const char *library);
+
+/* Adds what of it makes figures less steady, with the remedy. False: no memory. */
+bool machine_notes(const json_t *fingerprint, struct texts *notes);
+
+#endif

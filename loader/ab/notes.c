@@ -1,0 +1,162 @@
+/*
+ * Looks for invalid runs, for what the machine did meanwhile, and for patterns in the primary
+ * metric that an honest order would not leave.
+ */
+#include "notes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "sequential.h"
+
+#define MUCH_LOAD  0.05 /* of all CPUs, on average over the counted runs */
+#define MUCH_STEAL 0.02
+#define UNLIKELY   0.01 /* a p value below this is worth a note */
+#define LEAST      4    /* values of each kind before a pattern is looked for */
+
+/* The mean over the counted runs; NAN where none has the metric. */
+static double mean_of(const struct experiment *experiment, const char *name)
+{
+	double sum = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < experiment->run_count; i++) {
+		const struct run *run = &experiment->runs[i];
+		const struct run_metric *metric = run_counts(run) ? run_metric(run, name) : NULL;
+		if (metric == NULL)
+			continue;
+		sum += metric->value;
+		n++;
+	}
+	return n > 0 ? sum / (double)n : NAN;
+}
+
+static bool note_invalid(struct texts *notes, const struct experiment *experiment)
+{
+	bool done = true;
+	for (size_t i = 0; i < experiment->run_count && done; i++) {
+		const struct run *run = &experiment->runs[i];
+		if (!run->valid)
+			done = texts_format(notes, "run %u (arm %s%s) is invalid: %s", run->number,
+			        experiment->design.arms.items[run->arm].name,
+			        run->warmup ? ", warm-up" : "", run->why);
+	}
+	return done;
+}
+
+static bool note_machine(struct texts *notes, const struct experiment *experiment)
+{
+	double steal = mean_of(experiment, "machine.steal");
+	double load = mean_of(experiment, "machine.other_load");
+	bool done = true;
+	if (steal > MUCH_STEAL)
+		done = texts_format(notes,
+		        "the hypervisor took %.1f %% of the CPUs' time: compare client.cpu or "
+		        "server.cpu, which leave it out, or use a machine of your own",
+		        steal * 100);
+	if (load > MUCH_LOAD)
+		done = done && texts_format(notes,
+		                       "other programs took %.1f %% of the CPUs' time: end them, "
+		                       "or keep the experiment away from them with taskset",
+		                       load * 100);
+	if (mean_of(experiment, "machine.swapped_pages") > 0)
+		done = done &&
+		       texts_format(notes, "the machine swapped: give the server less memory, or "
+		                           "swapoff -a");
+	return done;
+}
+
+static bool note_threads(struct texts *notes, const struct experiment *experiment)
+{
+	double threads = mean_of(experiment, "shim.threads_created") + 1;
+	double cpus = json_number_value(json_object_get(experiment->machine, "cpus"));
+	if (!(cpus > 0) || !(threads > cpus))
+		return true;
+	return texts_format(notes,
+	        "the target ran %.0f threads on %.0f CPUs: whoever holds a lock may be preempted, "
+	        "which spinning cannot cure; on other machines the result may be another",
+	        threads, cpus);
+}
+
+/* Values of the first and of the last place of a block, each less its arm's mean. */
+struct places {
+	double *first, *last;
+	size_t first_count, last_count;
+};
+
+static void sort_places(struct places *places, const struct experiment *experiment,
+        const struct metric_values *metric)
+{
+	unsigned size = design_block_size(&experiment->design);
+	for (unsigned arm = 0; arm < metric->arm_count; arm++)
+		for (size_t i = 0; i < metric->arms[arm].n; i++) {
+			const struct arm_values *values = &metric->arms[arm];
+			double rest = values->values[i] - values->summary.mean;
+			const struct design *design = &experiment->design;
+			unsigned block = values->blocks[i] - 1;
+			if (order_arm(design->order, design->seed, size, block, 0) == arm)
+				places->first[places->first_count++] = rest;
+			else if (order_arm(design->order, design->seed, size, block, size - 1) ==
+			         arm)
+				places->last[places->last_count++] = rest;
+		}
+}
+
+static bool note_order(struct texts *notes, const struct experiment *experiment,
+        const struct metric_values *metric)
+{
+	if (experiment->design.order == ORDER_FIXED)
+		return texts_format(notes,
+		        "the order was fixed: an effect of the place in a block looks like one of "
+		        "the arm; use --order abba or random");
+	double *values = calloc(2 * experiment->run_count + 1, sizeof(*values));
+	if (values == NULL)
+		return false;
+	struct places places = { .first = values, .last = values + experiment->run_count };
+	sort_places(&places, experiment, metric);
+	double p = NAN;
+	if (places.first_count >= LEAST && places.last_count >= LEAST)
+		p = stats_mann_whitney((struct stats_values){ places.first, places.first_count },
+		        (struct stats_values){ places.last, places.last_count });
+	free(values);
+	return !(p < UNLIKELY) ||
+	       texts_format(notes,
+	               "a run's place in its block has an effect (p = %.2g): the runs disturb each "
+	               "other; restore more with --reset, or rest between them",
+	               p);
+}
+
+static bool note_outliers(struct texts *notes, const struct metric_values *metric)
+{
+	bool done = true;
+	for (size_t i = 0; i < metric->arm_count && done; i++) {
+		const struct arm_values *arm = &metric->arms[i];
+		bool outlier[arm->n + 1];
+		if (stats_outliers((struct stats_values){ arm->values, arm->n }, outlier) == 0)
+			continue;
+		for (size_t k = 0; k < arm->n && done; k++)
+			if (outlier[k])
+				done = texts_format(notes,
+				        "run %u (arm %s) lies far from its arm's median (%g, "
+				        "median "
+				        "%g): it counts; look into its files before you leave it "
+				        "out",
+				        arm->positions[k], arm->name, arm->values[k],
+				        arm->summary.median);
+	}
+	return done;
+}
+
+bool notes_collect(struct texts *notes, const struct experiment *experiment,
+        const struct experiment_values *values)
+{
+	bool done = note_invalid(notes, experiment) && machine_notes(experiment->machine, notes) &&
+	            note_machine(notes, experiment) && note_threads(notes, experiment);
+	if (!done || values->chosen == 0)
+		return done;
+	if (arms_are_same(&experiment->design.arms))
+		done = texts_format(notes, "both arms are the same (A/A): what differs is chance");
+	const struct metric_values *primary = &values->metrics[0];
+	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
+}

@@ -1,0 +1,136 @@
+/*
+ * Builds environments of arms and pads them.
+ */
+#include "run_environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../preload.h"
+#include "../settings.h"
+
+#define PADDING       "AB_PADDING"
+#define PADDING_ROUND 1024 /* so that a longer process id after --resume changes nothing */
+
+static bool set_number(struct environment *environment, const char *name, unsigned number)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%05u", number);
+	return environment_set(environment, name, text);
+}
+
+/* What every command of the run is told. */
+static bool tell_run(struct environment *environment, const struct design *design,
+        const struct run *run, const struct run_places *places, size_t arm)
+{
+	return environment_set(environment, "AB_DIRECTORY", places->directory) &&
+	       environment_set(environment, "AB_ARM", design->arms.items[arm].name) &&
+	       set_number(environment, "AB_RUN", run->number);
+}
+
+/* Without padding. The settings were checked when the options were read. */
+static bool build_target(struct environment *environment, const struct design *design,
+        const struct run *run, const struct run_places *places, size_t arm)
+{
+	char why[WHY_SIZE], pid[24];
+	const struct texts *settings = &design->arms.items[arm].settings;
+	if (!environment_copy(environment, places->base->strings))
+		return false;
+	bool done = tell_run(environment, design, run, places, arm);
+	if (done && design->server.start == NULL)
+		done = environment_set(environment, "LC_ALL", "C");
+	if (done && environment_get(environment, "ABSHIM_REPORT") == NULL)
+		done = environment_set(environment, "ABSHIM_REPORT", "none");
+	for (size_t i = 0; i < settings->count && done; i++)
+		done = setting_apply(environment, settings->items[i], why);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	done = done && environment_set(environment, "ABSHIM_DIR", places->records) &&
+	       environment_set(environment, "ABSHIM_RUN_PID", pid) &&
+	       preload_set(environment, places->library, places->sanitizer);
+	if (!done)
+		environment_free(environment);
+	return done;
+}
+
+static size_t string_bytes(const struct environment *environment)
+{
+	size_t bytes = 0;
+	for (size_t i = 0; i < environment->count; i++)
+		bytes += strlen(environment->strings[i]) + 1;
+	return bytes;
+}
+
+size_t run_environment_size(const struct environment *environment)
+{
+	return string_bytes(environment) + environment->count * sizeof(char *);
+}
+
+/* Fills up to that many variables and bytes, which leave room for the padding's own names. */
+static bool pad(struct environment *environment, size_t count, size_t bytes)
+{
+	char name[32];
+	while (environment->count + 1 < count) {
+		snprintf(name, sizeof(name), PADDING "_%zu", environment->count);
+		if (!environment_set(environment, name, ""))
+			return false;
+	}
+	size_t used = string_bytes(environment) + sizeof(PADDING "=");
+	char *filler = malloc(bytes - used + 1);
+	if (filler == NULL)
+		return false;
+	memset(filler, 'x', bytes - used);
+	filler[bytes - used] = '\0';
+	bool done = environment_set(environment, PADDING, filler);
+	free(filler);
+	return done;
+}
+
+bool run_environment_target(struct environment *environment, const struct design *design,
+        const struct run *run, const struct run_places *places)
+{
+	size_t count = 0, bytes = 0, arms = design->arms.count;
+	for (size_t arm = 0; arm < arms; arm++) {
+		struct environment other;
+		if (!build_target(&other, design, run, places, arm))
+			return false;
+		if (count < other.count)
+			count = other.count;
+		if (bytes < string_bytes(&other))
+			bytes = string_bytes(&other);
+		environment_free(&other);
+	}
+	if (!build_target(environment, design, run, places, run->arm))
+		return false;
+	/* Room for the names of fillers: as many as an arm lacks variables, and PADDING itself. */
+	size_t room = bytes + (count + 1) * sizeof(PADDING "_99999=");
+	room = (room + PADDING_ROUND - 1) / PADDING_ROUND * PADDING_ROUND;
+	environment_unset(environment, PADDING);
+	if (pad(environment, count + 1, room))
+		return true;
+	environment_free(environment);
+	return false;
+}
+
+bool run_environment_other(struct environment *environment, const struct design *design,
+        const struct run *run, const struct run_places *places, pid_t server)
+{
+	if (!environment_copy(environment, places->base->strings))
+		return false;
+	size_t longest = 0;
+	for (size_t i = 0; i < design->arms.count; i++)
+		if (strlen(design->arms.items[i].name) > longest)
+			longest = strlen(design->arms.items[i].name);
+	char filler[longest + 1];
+	size_t missing = longest - strlen(design->arms.items[run->arm].name);
+	memset(filler, 'x', missing);
+	filler[missing] = '\0';
+	bool done = tell_run(environment, design, run, places, run->arm) &&
+	            environment_set(environment, "LC_ALL", "C") &&
+	            environment_set(environment, PADDING, filler) &&
+	            set_number(environment, "AB_SERVER_PID", (unsigned)server);
+	if (!done)
+		environment_free(environment);
+	return done;
+}
