@@ -9,14 +9,17 @@
 
 #define TABLE_DF 100.0 /* where ministat's table of t ends */
 
+/* Values without any spread have no degrees of freedom (NAN) and need no width. */
 static double t_quantile(double level, double df)
 {
+	if (isnan(df))
+		return 0;
 	return gsl_cdf_tdist_Pinv((1 + level) / 2, df);
 }
 
 static double t_p(double t, double df)
 {
-	return isnan(t) ? NAN : 2 * gsl_cdf_tdist_Q(fabs(t), df);
+	return isnan(t) || isnan(df) ? NAN : 2 * gsl_cdf_tdist_Q(fabs(t), df);
 }
 
 /* Satterthwaite's degrees of freedom of the sum of two variances of means. */
