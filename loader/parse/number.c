@@ -8,7 +8,10 @@
 
 #include "parse.h"
 
-#define NUMBER_SIZE 64 /* no tool prints as many digits */
+/* No tool prints more digits, and a double holds fewer. */
+#define MAX_WHOLE    32
+#define MAX_FRACTION 24
+#define NUMBER_SIZE  (MAX_WHOLE + MAX_FRACTION + 16)
 
 struct scaled_unit {
 	const char *name;
@@ -52,15 +55,15 @@ static const char *copy_number(const char *text, char plain[NUMBER_SIZE])
 	while (whole >= 1 && whole <= 3 && at[whole + 4 * groups] == ',' &&
 	        digits(at + whole + 4 * groups + 1) == 3)
 		groups++;
-	if (whole + 4 * groups > NUMBER_SIZE / 2)
+	if (whole + 4 * groups > MAX_WHOLE)
 		return NULL;
 	for (const char *end = at + whole + 4 * groups; at < end; at++)
 		if (*at != ',')
 			plain[used++] = *at;
 	if (*at == '.') {
 		fraction = digits(at + 1);
-		if (fraction > NUMBER_SIZE / 4)
-			fraction = NUMBER_SIZE / 4; /* more than a double holds */
+		if (fraction > MAX_FRACTION)
+			fraction = MAX_FRACTION;
 		memcpy(plain + used, at, fraction + 1);
 		used += fraction + 1;
 		at += 1 + digits(at + 1);

@@ -34,7 +34,7 @@ struct reader {
 	size_t start, end;
 	unsigned long number; /* of the line read last */
 	bool ended;           /* nothing follows the buffer's content */
-	bool cut;             /* the line read last may lack its end: a prompt ends with a blank */
+	bool cut;             /* the line read last may lack its end */
 	bool failed;          /* why has been said */
 };
 
@@ -75,6 +75,11 @@ static bool make_room(struct reader *reader, char why[WHY_SIZE])
 	return true;
 }
 
+static bool is_prompt(const char *line, size_t size)
+{
+	return size >= 2 && line[size - 1] == ' ' && strchr("$#>", line[size - 2]) != NULL;
+}
+
 /* The next line without its newline, NULL at the end or after a failure. */
 static char *next_line(struct reader *reader, size_t *length, char why[WHY_SIZE])
 {
@@ -90,7 +95,7 @@ static char *next_line(struct reader *reader, size_t *length, char why[WHY_SIZE]
 	size_t size = newline != NULL ? (size_t)(newline - line) : reader->end - reader->start;
 	if (newline == NULL && size == 0)
 		return NULL;
-	reader->cut = newline == NULL && line[size - 1] != ' ';
+	reader->cut = newline == NULL && !is_prompt(line, size);
 	reader->start += size + (newline != NULL);
 	reader->number++;
 	if (size > 0 && line[size - 1] == '\r')
