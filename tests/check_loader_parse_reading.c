@@ -266,6 +266,24 @@ START_TEST(directions_are_known)
 }
 END_TEST
 
+START_TEST(a_report_of_abshim_gives_its_totals)
+{
+	struct output *output = read_as("abshim",
+	        "{\"version\":1,\"process\":{\"name\":\"server\",\"executable\":\"/bin/server\","
+	        "\"duration_ns\":2500000000},\"totals\":{\"mutex\":{\"acquired\":100,"
+	        "\"contended\":7,\"wait_ns_total\":5000,\"wait_ns_max\":900,"
+	        "\"histogram\":[1,2]},\"cond\":{\"parked\":3}}}");
+	expect(output, "", "runtime", 2.5);
+	expect(output, "", "mutex.acquired", 100);
+	expect(output, "", "mutex.wait_total", 5e-6);
+	expect(output, "", "mutex.wait_max", 9e-7);
+	expect(output, "", "cond.parked", 3);
+	ck_assert_int_eq(
+	        result_metric(&output->results[0], "mutex.contended")->better, BETTER_LESS);
+	output_free(output);
+}
+END_TEST
+
 /* A result that claims to be whole says nothing that the whole text does not say. */
 static void compare_cut(
         const struct output *whole, const struct output *cut, const char *name, size_t size)
@@ -337,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, lines_across_the_buffers_end_are_whole);
 	tcase_add_test(tcase, keys_that_come_again_are_series);
 	tcase_add_test(tcase, directions_are_known);
+	tcase_add_test(tcase, a_report_of_abshim_gives_its_totals);
 	tcase_add_test(tcase, nothing_is_made_up_of_a_cut_text);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
