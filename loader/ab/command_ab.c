@@ -94,9 +94,10 @@ static int exit_status(const struct experiment *experiment, enum conduct_end end
 		message("ab: %s", why);
 		return EXIT_OWN_FAILURE;
 	case CONDUCT_INVALID:
-		message("ab: run %u was invalid again (%u attempts): %s; its files are in "
+		message("ab: run %u is invalid, at attempt %u of %u: %s; its files are in "
 		        "%s/runs/%05u",
-		        last->number, last->attempt, last->why, experiment->path, last->number);
+		        last->number, last->attempt, experiment->design.retries + 1, last->why,
+		        experiment->path, last->number);
 		return EXIT_INVALID_RUN;
 	case CONDUCT_HOPELESS:
 		break;

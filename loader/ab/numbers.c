@@ -17,13 +17,12 @@ bool number_read(const char *text, unsigned long least, unsigned long most, unsi
 	return errno == 0 && *value >= least && *value <= most;
 }
 
-/* The number that text begins with, and where it ends. */
+/* Digits with at most one point among them, and where they end. */
 static bool read_positive(const char *text, double *value, char **end)
 {
-	if (text[strspn(text, "0123456789.")] != '\0' && strchr(text, '%') == NULL)
-		return false;
+	size_t length = strspn(text, "0123456789.");
 	*value = strtod(text, end);
-	return *end != text && isfinite(*value) && *value > 0;
+	return length > 0 && *end == text + length && isfinite(*value) && *value > 0;
 }
 
 bool number_read_seconds(const char *text, double *seconds)
