@@ -18,6 +18,7 @@ enum exit_status {
 /* Each takes the arguments from its own name on and returns the exit status. */
 int command_run(int argc, char **argv);
 int command_ab(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_list(int argc, char **argv);

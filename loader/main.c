@@ -18,6 +18,8 @@ static const struct {
 	{ "ab", command_ab, "[-a KEY=VALUE]... [-b KEY=VALUE]... [OPTION]... [--] CLIENT [ARG]...",
 	        "measures a program or server under two settings, or more, and says whether they "
 	        "differ" },
+	{ "compare", command_compare, "[OPTION]... A B|-a FILE... -b FILE...|DIRECTORY",
+	        "says whether figures of files or of an experiment differ" },
 	{ "plan", command_plan, "--detect P% [OPTION]... DIR|FILE...",
 	        "says how many runs show a difference, from the spread of those there are" },
 	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
@@ -50,7 +52,8 @@ int main(int argc, char **argv)
 {
 	output_guard_standard_descriptors();
 	if (argc < 2) {
-		message("give a command: run, ab, plan, report or list; see abshim --help");
+		message("give a command: run, ab, compare, plan, report or list; see abshim "
+		        "--help");
 		return EXIT_OWN_FAILURE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -62,7 +65,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	message("%s: unknown command; right are run, ab, plan, report and list (abshim --help)",
+	message("%s: unknown command; right are run, ab, compare, plan, report and list (abshim "
+	        "--help)",
 	        argv[1]);
 	return EXIT_OWN_FAILURE;
 }

@@ -107,7 +107,7 @@ static int read_files(struct plan *plan, char **paths, size_t count)
 		status = EXIT_UNREADABLE;
 		count = i;
 	}
-	const struct gather_arm arm = { "a", (const char *const *)paths, outputs, count };
+	const struct gather_arm arm = { "a", (const char *const *)paths, outputs, count, 0 };
 	struct gathered *gathered = NULL;
 	if (outputs != NULL && status != EXIT_UNREADABLE)
 		gathered = gather(&arm, 1);

@@ -86,7 +86,8 @@ void evaluation_free(struct evaluation *evaluation);
 #define QUOTE_SIZE 256
 
 /* "b is 7.9 % faster (95 %: 6.1 to 9.6 %, n = 10+10)", "no difference shown (could be -0.8 to +1.1
- * %, ...)", "equivalent within 1 % (...)". Returns buffer. */
+ * %, ...)", "equivalent within 1 % (...)"; the change alone where nothing can be claimed. Returns
+ * buffer. */
 const char *evaluation_quote(const struct evaluation *evaluation,
         const struct evaluation_metric *metric, const struct comparison *comparison,
         char buffer[QUOTE_SIZE]);

@@ -203,7 +203,8 @@ struct gathered *gather(const struct gather_arm *arms, size_t count)
 		return NULL;
 	for (size_t arm = 0; arm < count; arm++)
 		for (size_t i = 0; i < arms[arm].count; i++)
-			add_output(gathered, &items, arm, arms[arm].paths[i], arms[arm].outputs[i]);
+			add_output(gathered, &items, arm, arms[arm].paths[i], arms[arm].outputs[i],
+			        arms[arm].result);
 	gathered->metrics = calloc(items.count + 1, sizeof(*gathered->metrics));
 	items.failed |= gathered->metrics == NULL;
 	for (size_t i = 0; i < items.count && !items.failed; i++)

@@ -12,6 +12,8 @@ struct gather_arm {
 	const char *const *paths; /* of the outputs, for messages */
 	const struct output *const *outputs;
 	size_t count;
+	size_t result; /* number + 1 of the only result of each output that counts; 0: all of them
+	                */
 };
 
 struct gathered {

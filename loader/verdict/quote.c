@@ -60,9 +60,12 @@ const char *evaluation_quote(const struct evaluation *evaluation,
 	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
 	switch (comparison->kind) {
 	case VERDICT_UNKNOWN:
-		snprintf(buffer, QUOTE_SIZE,
-		        "%s: %+.2f %%; no significance can be claimed (n = %zu+%zu)",
-		        comparison->arm->name, welch->relative * 100, na, nb);
+		if (isnan(welch->relative)) /* the reference is 0 */
+			snprintf(
+			        buffer, QUOTE_SIZE, "%+g (n = %zu+%zu)", welch->difference, na, nb);
+		else
+			snprintf(buffer, QUOTE_SIZE, "%+.2f %% (n = %zu+%zu)",
+			        welch->relative * 100, na, nb);
 		break;
 	case VERDICT_EQUIVALENT:
 		snprintf(buffer, QUOTE_SIZE,

@@ -88,6 +88,15 @@ static void print_tests(
 	        comparison->p_equivalence < alpha ? "shown" : "not shown");
 }
 
+/* One value an arm: neither a plot nor a test. */
+static bool is_single(const struct evaluation_metric *metric)
+{
+	for (size_t i = 0; i < metric->values->arm_count; i++)
+		if (metric->values->arms[i].summary.n > 1)
+			return false;
+	return true;
+}
+
 static void print_metric(FILE *out, const struct evaluation *evaluation, size_t number,
         const struct verdict_style *style)
 {
@@ -135,7 +144,7 @@ void verdict_write_text(
         FILE *out, const struct evaluation *evaluation, const struct verdict_style *style)
 {
 	for (size_t i = 0; i < evaluation->metric_count; i++) {
-		bool full = i == 0 || style->full;
+		bool full = (i == 0 || style->full) && !is_single(&evaluation->metrics[i]);
 		if (full)
 			print_metric(out, evaluation, i, style);
 		else if (i == 1)
