@@ -200,13 +200,15 @@ check-stories: tests
 
 # libFuzzer is clang's: the objects are its, in a folder of their own.
 FUZZ_SECONDS ?= 60
-FUZZER := $(BUILD)/fuzz_record
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/*.c))
 FUZZ_BUILD := build/fuzz
 fuzz:
-	+@$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined BUILD=$(FUZZ_BUILD) $(FUZZ_BUILD)/fuzz_record
-	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS)
+	+@$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined BUILD=$(FUZZ_BUILD) \
+		$(FUZZERS:$(BUILD)/%=$(FUZZ_BUILD)/%)
+	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS) 1048576
+	scripts/fuzz $(FUZZ_BUILD)/fuzz_parse $(FUZZ_SECONDS) 16384 tests/data/outputs tests/fuzz/outputs
 
-$(FUZZER): $(BUILD)/obj/tests/fuzz/fuzz_record.o \
+$(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o \
 		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(PROTO_OBJ) \
 		$(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(subst fuzzer-no-link,fuzzer,$(SAN_FLAGS)) $(LDFLAGS) -o $@ \
@@ -248,7 +250,7 @@ help:
 	@echo 'make tests      what make check and make bench run, without running it'
 	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
 	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
-	@echo 'make fuzz       feeds damaged records to abshim report for FUZZ_SECONDS (with clang)'
+	@echo 'make fuzz       feeds damaged records and outputs to abshim for FUZZ_SECONDS each (with clang)'
 	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX); make uninstall removes it'
 	@echo 'make deb        a Debian package, $(BUILD)/abshim_VERSION_ARCH.deb'
 	@echo 'make clean      removes what make built'
