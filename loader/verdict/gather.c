@@ -87,16 +87,19 @@ static void add_result(struct items *items, size_t arm, const struct result *res
 	}
 }
 
+/* only: number + 1 of the result that counts, 0: all. */
 static void add_output(struct gathered *gathered, struct items *items, size_t arm, const char *path,
-        const struct output *output)
+        const struct output *output, size_t only)
 {
 	for (size_t i = 0; i < output->result_count; i++) {
 		const struct result *result = &output->results[i];
+		char *note;
+		if (only != 0 && only != i + 1)
+			continue;
 		if (!result->incomplete && !result->invalid) {
-			add_result(items, arm, result, output->result_count == 1);
+			add_result(items, arm, result, output->result_count == 1 || only != 0);
 			continue;
 		}
-		char *note;
 		if (asprintf(&note, "%s: %s%s%s: %s", path, result->label,
 		            *result->label != '\0' ? ": " : "",
 		            result->incomplete ? "INCOMPLETE" : "invalid", result->why) < 0)
