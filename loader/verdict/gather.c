@@ -187,15 +187,28 @@ static void add_metric(struct gathered *gathered, struct items *items,
 	}
 }
 
-static void put_throughput_first(struct gathered *gathered)
+/* How fit a metric is to be the primary one: a throughput, then what was measured several times,
+ * then anything but a count of errors. */
+static int fitness(const struct metric_values *metric)
 {
-	for (size_t i = 1; i < gathered->count; i++) {
-		if (strcmp(gathered->metrics[i].name, "throughput") != 0)
-			continue;
-		struct metric_values first = gathered->metrics[i];
-		memmove(&gathered->metrics[1], &gathered->metrics[0], i * sizeof(first));
-		gathered->metrics[0] = first;
-	}
+	if (strcmp(metric->name, "throughput") == 0)
+		return 3;
+	if (metric->arms[0].n > 1)
+		return 2;
+	return strcmp(metric->name, "errors") != 0;
+}
+
+static void put_primary_first(struct gathered *gathered)
+{
+	size_t best = 0;
+	for (size_t i = 1; i < gathered->count; i++)
+		if (fitness(&gathered->metrics[i]) > fitness(&gathered->metrics[best]))
+			best = i;
+	if (best == 0)
+		return;
+	struct metric_values first = gathered->metrics[best];
+	memmove(&gathered->metrics[1], &gathered->metrics[0], best * sizeof(first));
+	gathered->metrics[0] = first;
 }
 
 struct gathered *gather(const struct gather_arm *arms, size_t count)
@@ -213,7 +226,8 @@ struct gathered *gather(const struct gather_arm *arms, size_t count)
 	for (size_t i = 0; i < items.count && !items.failed; i++)
 		if (items.rows[i].arm == 0 && !is_known(gathered, items.rows[i].name))
 			add_metric(gathered, &items, arms, count, &items.rows[i]);
-	put_throughput_first(gathered);
+	if (!items.failed)
+		put_primary_first(gathered);
 	for (size_t i = 0; i < items.count; i++)
 		free(items.rows[i].name);
 	free(items.rows);

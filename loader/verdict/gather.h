@@ -27,7 +27,8 @@ struct gathered {
 
 /*
  * Results of several runs in one file keep their labels: their metrics are called "LABEL/METRIC"
- * and never pooled. A throughput, where there is one, becomes the first metric. NULL: no memory.
+ * and never pooled. The first metric is the one most fit to be the primary: a throughput where
+ * there is one. NULL: no memory.
  */
 struct gathered *gather(const struct gather_arm *arms, size_t count);
 void gathered_free(struct gathered *gathered);
