@@ -214,7 +214,14 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o \
 	$(call short,LD)$(TARGET_CC) $(subst fuzzer-no-link,fuzzer,$(SAN_FLAGS)) $(LDFLAGS) -o $@ \
 		$(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
 
-bench: all $(WORKLOADS) $(WORKLOADS_CXX)
+# What reads outputs, alone.
+PARSE_OBJ := $(call obj,tests/bench_parse.c $(wildcard loader/parse/*.c) loader/message.c loader/output.c \
+	loader/text.c)
+BENCH_PARSE := $(BUILD)/bench_parse
+$(BENCH_PARSE): $(PARSE_OBJ) $(BUILD)/links
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ljansson -lm
+
+bench: all $(WORKLOADS) $(WORKLOADS_CXX) $(BENCH_PARSE)
 	scripts/bench
 
 # Where zsh looks for functions differs from system to system.
