@@ -100,6 +100,7 @@ static const struct {
 	{ NULL, "", "text: is empty" },
 	{ NULL, "hello, world\n", "text:1: no tool's output" },
 	{ NULL, "1\n2\nthree\n", "text:3: 'three' in column 1; a number is needed" },
+	{ NULL, "a=1e308k\n", "text:1: a is '1e308k'; a number is needed" },
 	{ NULL, "a=1\nb=two\n", "text:2: b is 'two'; a number is needed" },
 	{ NULL, "a=1\nnothing\n", "text:2: 'nothing'; key=NUMBER is needed" },
 	{ "ycsb", "1\n2\n", "text: no result of YCSB" },

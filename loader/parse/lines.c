@@ -130,6 +130,10 @@ bool figure_add(struct result *result, const char *name, double value, enum metr
 {
 	if (isnan(value))
 		return true;
+	if (isinf(value)) {
+		why_set(why, "%s is too large; a number below 1e308 is needed", name);
+		return false;
+	}
 	return result_add(result, name, value, unit, figure_better(name, unit), flags) ||
 	       explain(name, why);
 }
@@ -182,11 +186,11 @@ bool figure_take(struct result *result, const struct figure *figures, size_t cou
 
 bool figure_errors(struct result *result, double count, char why[WHY_SIZE])
 {
-	if (isnan(count) || count < 0) {
+	if (!(count >= 0 && count < 1e18)) {
 		why_set(why, "errors cannot be %g; a count is needed", count);
 		return false;
 	}
-	result->errors += count < (double)UINT64_MAX / 2 ? (uint64_t)count : UINT64_MAX / 2;
+	result->errors += (uint64_t)count;
 	for (size_t i = 0; i < result->metric_count; i++) {
 		if (strcmp(result->metrics[i].name, "errors") == 0) {
 			result->metrics[i].value += count;

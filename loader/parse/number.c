@@ -133,7 +133,7 @@ bool parse_number_suffixed(const char *text, double *value)
 	if (end == NULL)
 		return false;
 	*value *= take_prefix(&end, 1000);
-	return *end == '\0';
+	return *end == '\0' && !isinf(*value);
 }
 
 bool parse_time(const char *text, double unit, double *seconds)
@@ -144,12 +144,12 @@ bool parse_time(const char *text, double unit, double *seconds)
 	end += strspn(end, " ");
 	if (*end == '\0') {
 		*seconds *= unit;
-		return unit > 0;
+		return unit > 0 && !isinf(*seconds);
 	}
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		if (strcmp(end, times[i].name) == 0) {
 			*seconds *= times[i].scale;
-			return true;
+			return !isinf(*seconds);
 		}
 	}
 	return false;
@@ -162,5 +162,6 @@ bool parse_bytes(const char *text, double kilo, double *bytes)
 		return false;
 	end += strspn(end, " ");
 	*bytes *= take_prefix(&end, kilo);
-	return strcmp(end, "B") == 0 || strcmp(end, "b") == 0 || strcmp(end, "bytes") == 0;
+	return !isinf(*bytes) &&
+	       (strcmp(end, "B") == 0 || strcmp(end, "b") == 0 || strcmp(end, "bytes") == 0);
 }
