@@ -15,12 +15,12 @@ static const struct {
 } commands[] = {
 	{ "run", command_run, "[-s KEY=VALUE]... [--report FILE] [--] COMMAND [ARG]...",
 	        "runs a program under libabshim.so" },
-	{ "ab", command_ab, "[-a KEY=VALUE]... [-b KEY=VALUE]... [OPTION]... [--] CLIENT [ARG]...",
+	{ "ab", command_ab, "[-a KEY=VALUE]... [-b KEY=VALUE]... [OPTION]... [--] COMMAND [ARG]...",
 	        "measures a program or server under two settings, or more, and says whether they "
 	        "differ" },
 	{ "compare", command_compare, "[OPTION]... A B|-a FILE... -b FILE...|DIRECTORY",
 	        "says whether figures of files or of an experiment differ" },
-	{ "plan", command_plan, "--detect P% [OPTION]... DIR|FILE...",
+	{ "plan", command_plan, "--detect SHARE [OPTION]... DIR|FILE...",
 	        "says how many runs show a difference, from the spread of those there are" },
 	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
 	        "prints records, or what running processes have counted so far" },
