@@ -298,7 +298,9 @@ START_TEST(redis_benchmark_reports)
 	incomplete("redis-benchmark",
 	        REDIS_HEAD "  throughput summary: 110132.16 requests per second\n", 1);
 	output = complete("redis-benchmark",
-	        "\"PING_INLINE\",\"110132.16\"\n\"MSET (10 keys)\",\"97087.38\"\n");
+	        "\"PING_INLINE\",\"110132.16\"\n\"MSET (10 keys)\",\"97087.38\"\n"
+	        "\"LPUSH\",\"2\"\n\"LPUSH (needed to benchmark LRANGE)\",\"1\"\n");
+	expect(output, "", "needed.lpush.throughput", 1);
 	expect(output, "", "ping_inline.throughput", 110132.16);
 	expect(output, "", "mset.throughput", 97087.38);
 	output_free(output);
