@@ -216,6 +216,8 @@ int compare_parse(int argc, char **argv, struct compare_options *options)
 		}
 		at += used;
 	}
+	if (options->student && !options->json) /* nothing of it would be shown */
+		options->evaluate.resamples = options->evaluate.permutations = 0;
 	return -1;
 }
 

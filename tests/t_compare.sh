@@ -1,0 +1,110 @@
+#!/bin/sh
+# abshim compare gives the published comparisons as published, and ministat's figures to the digit.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/lib.sh
+need jq python3
+[ -z "$EMULATOR" ] || skip "figures do not depend on the machine"
+
+outputs=tests/data/outputs
+
+# says FILTER WANTED ARGUMENTS...: in the JSON of a comparison.
+says() {
+	filter=$1 wanted=$2
+	shift 2
+	abshim compare --json "$@" >"$scratch/out" 2>"$scratch/err" ||
+		fail "compare $*: exit status $?" "$scratch/err"
+	expect "compare $*: $filter" "$wanted" "$(jq -r "$filter" "$scratch/out")"
+}
+
+rounded='def percent: . * 10000 | round / 100;'
+first="$rounded .metrics[0].comparisons[0]"
+says "$first | .welch.relative | percent" 3.14 \
+	$outputs/ycsb-mongodb-nolse.txt $outputs/ycsb-mongodb-lse.txt
+says "$rounded .metrics[] | select(.name == \"scan.mean\").comparisons[0].welch.relative | percent" \
+	-4.09 $outputs/ycsb-mongodb-nolse.txt $outputs/ycsb-mongodb-lse.txt
+says "$first.verdict" unknown $outputs/ycsb-mongodb-nolse.txt $outputs/ycsb-mongodb-lse.txt
+says "$first | .welch.relative | percent" 29.35 \
+	$outputs/cassandra-stress-notlab.txt $outputs/cassandra-stress-tlab.txt
+says "$first.student | [.difference, .error, .pooled_stddev, .relative * 1e6, .relative_error * 1e6]
+	| map(. * 10 | round / 10 | tostring) | join(\" \")" \
+	"20344.2 764.2 1478.5 443126.2 16646.3" $outputs/ministat-mysql-yieldloops.txt
+abshim compare $outputs/ycsb-mongodb-nolse.txt $outputs/ycsb-mongodb-lse.txt >"$scratch/out"
+expect "the last line" "One run an arm: no significance can be claimed." \
+	"$(tail -n 1 "$scratch/out")"
+
+# Both conventions of the relative error, and a verdict of each kind.
+seq 100 0.5 105 >"$scratch/a"
+seq 100.2 0.5 105.2 >"$scratch/like"
+seq 110 0.5 115 >"$scratch/more"
+says ".metrics[0].comparisons[0].verdict" undecided "$scratch/a" "$scratch/like"
+says ".metrics[0].comparisons[0].verdict" different "$scratch/a" "$scratch/more"
+says ".metrics[0].comparisons[0].verdict" equivalent --equivalence 3% "$scratch/a" "$scratch/like"
+says '.metrics[0].comparisons | length' 2 "$scratch/a" "$scratch/like" "$scratch/more"
+says '.metrics[0].arms[1].n' 22 -a "$scratch/a" -b "$scratch/like" "$scratch/more"
+says '.metrics[0].comparisons[0].student.relative_error * 1000 | round' 14 "$scratch/a" "$scratch/more"
+says '.metrics[0].comparisons[0].student.relative_error * 1000 | round' 15 --convention freebsd \
+	"$scratch/a" "$scratch/more"
+says '.metrics[0].arms[0] | "\(.median) \(.median_upper) \(.mean)"' "106.5 108 105.75" -C 2 \
+	$outputs/ministat-input-columns-c2.txt $outputs/ministat-input-columns-c2.txt
+
+# refused STATUS PATTERN ARGUMENTS...: one line.
+refused() {
+	wanted=$1 pattern=$2
+	shift 2
+	abshim compare "$@" >"$scratch/out" 2>"$scratch/err"
+	expect "compare $*: exit status" "$wanted" $?
+	expect "compare $*: lines" 1 "$(wc -l <"$scratch/err")"
+	grep -q "^abshim: .*$pattern" "$scratch/err" || fail "compare $*: message" "$scratch/err"
+}
+refused 2 "bad-token-last-line.txt:6: " $outputs/ministat-input-bad-token-last-line.txt "$scratch/a"
+refused 2 "missing: .*No such file" "$scratch/a" "$scratch/missing"
+refused 125 "wants files" "$scratch/a" "$scratch/a" -a
+refused 125 "give two files or more"
+refused 125 "holds 1 result" "$scratch/a"
+refused 125 "must be a percentage" --level x "$scratch/a" "$scratch/a"
+refused 125 "must be a percentage as in 1%" --equivalence 1 "$scratch/a" "$scratch/a"
+refused 125 "no such tool" --as nothing "$scratch/a" "$scratch/a"
+refused 125 "there is none in all arms" --metric nothing "$scratch/a" "$scratch/a"
+refused 125 "unknown option" --nothing "$scratch/a" "$scratch/a"
+
+# A thousand seeded sets of data: the table, the difference and its errors as ministat prints them.
+# Its plots lose points of all sets but the last (its height is the last set's), so plots are
+# compared for single sets.
+command -v ministat >/dev/null || skip "ministat is missing: compared with nothing"
+python3 - "$scratch" "$BUILD/abshim" <<'END' || fail "ministat says otherwise"
+import random, subprocess, sys
+scratch, abshim = sys.argv[1:]
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True).stdout
+def figures(text):
+    lines = text.split("\n")
+    return [l for l in lines if l and not l.startswith(("|", "+--", "value", "  "))]
+bad = 0
+for seed in range(1000):
+    random.seed(seed)
+    mean = random.choice([1e-3, 1, 100, 1e6])
+    names = []
+    for i in range(random.randint(2, 4)):
+        name = f"{scratch}/set{i}"
+        spread, factor = random.choice([.01, .05, .3]), random.choice([1, 1.02, 1.1])
+        digits = random.choice([5, 8])
+        with open(name, "w") as out:
+            for _ in range(random.randint(3, 40)):
+                out.write("%.*g\n" % (digits, random.gauss(mean * factor, mean * spread)))
+        names.append(name)
+    theirs = figures(run("ministat", "-w", "74", *names))
+    ours = figures(run(abshim, "compare", "--student", *names))
+    if theirs != ours:
+        bad += 1
+        if bad < 3:
+            print("\n".join(theirs), "\n".join(ours), sep="\n--\n")
+    if seed < 50:
+        plot = [l for l in run("ministat", "-s", "-w", "60", names[0], names[0]).split("\n")
+                if l.startswith(("|", "+--"))]
+        own = [l for l in run(abshim, "compare", "--student", "--width", "60", names[0],
+               names[0]).split("\n") if l.startswith(("|", "+--"))]
+        bad += plot != own
+print(bad, "of 1000 differ")
+sys.exit(bad != 0)
+END
