@@ -9,8 +9,8 @@
 /* Moves a file, to another file system too, without writing its holes out. False: it stays. */
 bool records_move(const char *from, const char *to);
 
-/* Makes a private directory for records in tmpfs, or else where temporary files go; the caller's to
- * free. NULL: none can be made. */
+/* Makes a private directory for records: in ABSHIM_DIR where that is set, else in tmpfs, else where
+ * temporary files go; the caller's to free. NULL: none can be made. */
 char *records_make_directory(void);
 
 /* Removes a directory that records_make_directory() made, now or in another process. */

@@ -58,18 +58,12 @@ bool records_move(const char *from, const char *to)
 	return done;
 }
 
-static const char *const places[] = { "/dev/shm", NULL, "/tmp" };
-
-static const char *place(size_t number)
-{
-	return places[number] != NULL ? places[number] : getenv("TMPDIR");
-}
-
 char *records_make_directory(void)
 {
+	const char *const places[] = { getenv("ABSHIM_DIR"), "/dev/shm", getenv("TMPDIR"), "/tmp" };
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char *path;
-		if (place(i) == NULL || asprintf(&path, "%s" NAME, place(i)) < 0)
+		if (places[i] == NULL || asprintf(&path, "%s" NAME, places[i]) < 0)
 			continue;
 		if (mkdtemp(path) != NULL)
 			return path;
