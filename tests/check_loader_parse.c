@@ -2,6 +2,7 @@
  * Real outputs of tools, and what a careful reader finds in them.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tests/outputs.h"
 
@@ -399,6 +400,25 @@ START_TEST(a_column_of_numbers_is_chosen)
 }
 END_TEST
 
+START_TEST(columns_are_parted_by_other_delimiters)
+{
+	char why[WHY_SIZE], path[] = "/tmp/check_loader_parse.XXXXXX";
+	static const char text[] = "a;1,5\nb; 2 ,6;c\n\n;;#;3\nc;\n";
+	int file = mkstemp(path);
+	ck_assert_int_ge(file, 0);
+	ck_assert_int_eq(write(file, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(file);
+	struct output *output = output_read_column(path, 2, ";,", why);
+	unlink(path);
+	ck_assert_msg(output != NULL, "%s", why);
+	const struct series *found = &output->results[0].series[0];
+	ck_assert_uint_eq(found->count, 2);
+	ck_assert_double_eq(found->values[0], 1);
+	ck_assert_double_eq(found->values[1], 2);
+	output_free(output);
+}
+END_TEST
+
 START_TEST(a_bad_number_is_told_with_its_line)
 {
 	char why[WHY_SIZE];
@@ -417,6 +437,7 @@ int main(void)
 	tcase_add_loop_test(tcase, series_are_found, 0, COUNT(series));
 	tcase_add_loop_test(tcase, summaries_are_found, 0, COUNT(summaries));
 	tcase_add_test(tcase, a_column_of_numbers_is_chosen);
+	tcase_add_test(tcase, columns_are_parted_by_other_delimiters);
 	tcase_add_test(tcase, a_bad_number_is_told_with_its_line);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

@@ -46,6 +46,7 @@ static bool numbers_line(
 		word = strtok_r(NULL, delimiters, &rest);
 	if (word == NULL || *word == '#')
 		return true;
+	word = line_trim(word);
 	if (!parse_number(word, &value) || value != value) {
 		why_set(why, "'%.60s' in column %u; a number is needed", word, output->column);
 		return false;
