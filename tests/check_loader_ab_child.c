@@ -140,6 +140,15 @@ START_TEST(a_signal_interrupts_the_wait)
 }
 END_TEST
 
+START_TEST(a_stop_by_the_terminal_is_ignored)
+{
+	raise(SIGTSTP);
+	struct child child = shell("exit 0");
+	ck_assert_int_eq(child_wait(&child, LONG), CHILD_ENDED);
+	ck_assert_int_eq(children_interrupted(), 0);
+}
+END_TEST
+
 START_TEST(a_second_signal_kills)
 {
 	int pid;
@@ -174,6 +183,7 @@ int main(void)
 	tcase_add_test(tcase, nothing_of_its_group_stays);
 	tcase_add_test(tcase, orphans_of_other_groups_are_ended);
 	tcase_add_test(tcase, a_signal_interrupts_the_wait);
+	tcase_add_test(tcase, a_stop_by_the_terminal_is_ignored);
 	tcase_add_test(tcase, a_second_signal_kills);
 	tcase_add_test(tcase, input_is_empty_and_signals_are_as_before);
 	suite_add_tcase(suite, tcase);

@@ -108,6 +108,8 @@ ab 125 --server "sleep 9" -- true
 says "--server needs --ready"
 ab 125 --until 1 -- true
 says "a share such as 1%"
+ab 125 -a "WORD=$(printf '\377')" -- true
+says "must be UTF-8"
 ab 125 --as nothing -- true
 says sysbench
 ab 125 --resume "$scratch"
@@ -219,6 +221,11 @@ runs 'map(.valid) | all' true
 # Servers that go wrong.
 load 3 --server "echo cannot bind; exit 1" --ready "tcp:$port" --retries 0
 says "the server exited with status 1 before it was ready: cannot bind"
+rm -rf "$dir"
+# shellcheck disable=SC2016
+again 3 -o "$dir" -n 1 --retries 0 --server "$serve" --ready "tcp:$port" -- \
+	sh -c 'kill -KILL "$AB_SERVER_PID"; exec sleep 60'
+says "the server was killed by signal 9 (Killed) before the client did"
 load 3 --server "exec sleep 60" --ready "tcp:$port" --retries 0 --ready-timeout 0.3
 says "the server was not ready in 0.3 s"
 load 3 --server "trap '' USR2; $serve" --ready "tcp:$port" --retries 0 --stop USR2 --stop-timeout 0.2

@@ -28,6 +28,8 @@ void children_begin(void)
 	sigaction(SIGCHLD, &plain, &old_child);
 	sigemptyset(&watched);
 	sigaddset(&watched, SIGCHLD);
+	/* Stopped, this process would see the ends of children too late. */
+	sigaddset(&watched, SIGTSTP);
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
 		sigaddset(&watched, ending_signals[i]);
 	sigprocmask(SIG_BLOCK, &watched, &old_mask);
@@ -58,7 +60,7 @@ static void take_signal(double seconds)
 	struct timespec limit = { .tv_sec = (time_t)seconds };
 	limit.tv_nsec = (long)((seconds - (double)limit.tv_sec) * 1e9);
 	int signal = sigtimedwait(&watched, &info, &limit);
-	if (signal > 0 && signal != SIGCHLD)
+	if (signal > 0 && signal != SIGCHLD && signal != SIGTSTP)
 		interruption = signal;
 }
 

@@ -25,8 +25,8 @@ struct child {
 };
 
 /*
- * From here on signals that would end this process are kept for children_interrupted(), and
- * orphans of children become this process's own.
+ * From here on signals that would end this process are kept for children_interrupted(), the
+ * terminal's stop is ignored, and orphans of children become this process's own.
  */
 void children_begin(void);
 

@@ -10,7 +10,8 @@
 #include "../command.h"
 #include "stage.h"
 
-#define GRACE 5 /* seconds between SIGTERM and SIGKILL */
+#define GRACE 5   /* seconds between SIGTERM and SIGKILL */
+#define SLICE 0.2 /* seconds between two looks at the server */
 
 static bool is_target(const struct stage *stage)
 {
@@ -43,6 +44,18 @@ static int start(struct stage *stage)
 	return error;
 }
 
+/* A client whose server has ended may wait for it for ever. */
+static enum child_wait wait_client(struct stage *stage)
+{
+	double limit = children_clock() + stage->design->limits.run;
+	for (;;) {
+		double rest = limit - children_clock();
+		enum child_wait end = child_wait(&stage->client, rest < SLICE ? rest : SLICE);
+		if (end != CHILD_LATE || rest < SLICE || !server_runs(stage))
+			return end;
+	}
+}
+
 static void judge_end(struct stage *stage, enum child_wait end)
 {
 	char words[STAGE_END_SIZE], line[STAGE_LINE_SIZE];
@@ -66,7 +79,8 @@ bool client_run(struct stage *stage)
 		stage->hopeless = true;
 		return false;
 	}
-	enum child_wait end = child_wait(&stage->client, stage->design->limits.run);
+	enum child_wait end = wait_client(stage);
+	server_runs(stage); /* its end is the better reason */
 	child_end(&stage->client, SIGTERM, true, GRACE);
 	if (end != CHILD_INTERRUPTED)
 		stage->run->client_status = stage->client.status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../json_members.h"
+#include "../text.h"
 
 unsigned design_block_size(const struct design *design)
 {
@@ -27,6 +28,35 @@ struct design_slot design_slot(const struct design *design, unsigned slot)
 	return (struct design_slot){
 		.arm = (unsigned)arm, .block = warmup ? 0 : row + 1, .warmup = warmup
 	};
+}
+
+static bool is_utf8(const char *text, char why[WHY_SIZE])
+{
+	char *valid = text != NULL ? text_valid_utf8(text) : NULL;
+	bool good = text == NULL || (valid != NULL && strcmp(valid, text) == 0);
+	free(valid);
+	if (!good)
+		why_set(why, "%.200s: must be UTF-8, to be kept in the experiment's JSON", text);
+	return good;
+}
+
+static bool are_utf8(const struct texts *texts, char why[WHY_SIZE])
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (!is_utf8(texts->items[i], why))
+			return false;
+	return true;
+}
+
+bool design_is_utf8(const struct design *design, char why[WHY_SIZE])
+{
+	const struct server_commands *server = &design->server;
+	for (size_t i = 0; i < design->arms.count; i++)
+		if (!are_utf8(&design->arms.items[i].settings, why))
+			return false;
+	return are_utf8(&design->client, why) && are_utf8(&design->metrics, why) &&
+	       is_utf8(server->start, why) && is_utf8(server->ready, why) &&
+	       is_utf8(server->stop, why) && is_utf8(server->reset, why);
 }
 
 static void member_text(json_t *object, const char *key, const char *text)

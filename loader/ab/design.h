@@ -65,6 +65,9 @@ struct design_slot design_slot(const struct design *design, unsigned slot);
 /* The counted blocks at most. */
 unsigned design_blocks(const struct design *design);
 
+/* Whether all texts are UTF-8, as JSON must be: others would not come back as they were. */
+bool design_is_utf8(const struct design *design, char why[WHY_SIZE]);
+
 json_t *design_json(const struct design *design);
 
 /* False with a reason; then nothing is left to free. */

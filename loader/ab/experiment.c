@@ -102,6 +102,18 @@ static bool add_metric(
 	return true;
 }
 
+/* Adds those of one run. previous (NULL: none) has been looked at: most names are the same. */
+static bool add_run(struct experiment_values *values, const struct experiment *experiment,
+        const struct run *run, const struct run *previous)
+{
+	bool done = true;
+	for (size_t i = 0; i < run->metric_count && done; i++)
+		if (previous == NULL || i >= previous->metric_count ||
+		        strcmp(run->metrics[i].name, previous->metrics[i].name) != 0)
+			done = add_metric(values, experiment, run->metrics[i].name);
+	return done;
+}
+
 static bool add_metrics(struct experiment_values *values, const struct experiment *experiment)
 {
 	const struct texts *chosen = &experiment->design.metrics;
@@ -112,10 +124,13 @@ static bool add_metrics(struct experiment_values *values, const struct experimen
 	if (chosen->count == 0 && primary != NULL)
 		done = done && add_metric(values, experiment, primary);
 	values->chosen = values->count;
+	const struct run *previous = NULL;
 	for (size_t i = 0; i < experiment->run_count && done; i++) {
 		const struct run *run = &experiment->runs[i];
-		for (size_t k = 0; k < run->metric_count && run_counts(run) && done; k++)
-			done = add_metric(values, experiment, run->metrics[k].name);
+		if (!run_counts(run))
+			continue;
+		done = add_run(values, experiment, run, previous);
+		previous = run;
 	}
 	return done;
 }

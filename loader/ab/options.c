@@ -305,7 +305,8 @@ static bool complete(struct reading *reading, char **client)
 	for (; *client != NULL; client++)
 		if (!texts_add(&design->client, *client))
 			return false;
-	if (!check_server(reading) || !real_base_environment(&base))
+	if (!check_server(reading) || !design_is_utf8(design, reading->why) ||
+	        !real_base_environment(&base))
 		return false;
 	bool good = arms_complete(&design->arms, &base, reading->why);
 	environment_free(&base);

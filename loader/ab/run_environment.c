@@ -12,6 +12,7 @@
 #include "../settings.h"
 
 #define PADDING       "AB_PADDING"
+#define PID_DIGITS    10
 #define PADDING_ROUND 1024 /* so that a longer process id after --resume changes nothing */
 
 static bool set_number(struct environment *environment, const char *name, unsigned number)
@@ -122,14 +123,17 @@ bool run_environment_other(struct environment *environment, const struct design 
 	for (size_t i = 0; i < design->arms.count; i++)
 		if (strlen(design->arms.items[i].name) > longest)
 			longest = strlen(design->arms.items[i].name);
-	char filler[longest + 1];
+	char pid[PID_DIGITS + 1];
+	int digits = snprintf(pid, sizeof(pid), "%d", (int)server);
+	char filler[longest + sizeof(pid)];
 	size_t missing = longest - strlen(design->arms.items[run->arm].name);
+	missing += PID_DIGITS - (size_t)digits;
 	memset(filler, 'x', missing);
 	filler[missing] = '\0';
 	bool done = tell_run(environment, design, run, places, run->arm) &&
 	            environment_set(environment, "LC_ALL", "C") &&
 	            environment_set(environment, PADDING, filler) &&
-	            set_number(environment, "AB_SERVER_PID", (unsigned)server);
+	            environment_set(environment, "AB_SERVER_PID", pid);
 	if (!done)
 		environment_free(environment);
 	return done;

@@ -143,6 +143,14 @@ static bool is_good_end(int status, int signal)
 	return WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == SHELL_SIGNAL_BASE + signal;
 }
 
+bool server_runs(struct stage *stage)
+{
+	if (stage->server.pid == 0 || child_wait(&stage->server, 0) != CHILD_ENDED)
+		return true;
+	refuse_ended(stage, "before the client did");
+	return false;
+}
+
 bool server_stop(struct stage *stage)
 {
 	const char *stop = stage->design->server.stop;
@@ -151,8 +159,8 @@ bool server_stop(struct stage *stage)
 	char words[STAGE_END_SIZE];
 	if (stage->server.pid == 0)
 		return true;
-	if (child_wait(&stage->server, 0) == CHILD_ENDED && stage->run->valid)
-		refuse_ended(stage, "before the client did");
+	if (stage->run->valid)
+		server_runs(stage);
 	if (signal == 0 && !stage->server.ended) {
 		stage_shell(stage, "stop", stop, limit, true);
 		child_wait(&stage->server, limit);

@@ -39,6 +39,9 @@ bool stage_shell(
 bool server_start(struct stage *stage);
 bool server_stop(struct stage *stage);
 
+/* Whether the server runs, or there is none; refuses the run when it has ended by itself. */
+bool server_runs(struct stage *stage);
+
 /* The client's part, in client.c. */
 bool client_run(struct stage *stage);
 
