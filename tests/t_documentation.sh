@@ -142,9 +142,33 @@ report_paths() {
 	shift
 	abshim report --json "$@" >"$scratch/report.json" 2>"$scratch/report.log" ||
 		fail "abshim report --json $*: exit status $?" "$scratch/report.log"
+	json_paths "$section" "$scratch/report.json"
+}
+
+# json_paths SECTION FILE: the same of a file.
+json_paths() {
 	jq -r '[paths | select(last | type == "string") |
 		map(if type == "number" then "[]" else tostring end) | join(".") | gsub("\\.\\[\\]"; "[]")] |
-		unique[]' "$scratch/report.json" | sed -f "$scratch/families" | sed "s/^/$section /"
+		unique[]' "$2" | sed -f "$scratch/families" | sed "s/^/$1 /"
+}
+
+# experiment_paths: the same of an experiment, its files, and a plan. An emulated abshim cannot start
+# programs: what it would print is then taken to be what the page says.
+experiment_paths() {
+	dir=$scratch/experiment
+	if [ -n "$EMULATOR" ]; then
+		documented_paths | grep -E '^(EXPERIMENT|PLAN|DESIGN|RUNS) '
+		return
+	fi
+	abshim ab -o "$dir" -n 2 --warmup 0 --json -- "$BUILD/workloads/families" \
+		>"$scratch/ab.json" 2>"$scratch/report.log" || fail "abshim ab" "$scratch/report.log"
+	abshim plan --detect 1% --json "$dir" >"$scratch/plan.json" || fail "abshim plan"
+	jq '{experiment, others, notes}' "$scratch/ab.json" >"$scratch/experiment.json"
+	head -n 1 "$dir/runs.jsonl" >"$scratch/run.json"
+	json_paths EXPERIMENT "$scratch/experiment.json"
+	json_paths PLAN "$scratch/plan.json"
+	json_paths DESIGN "$dir/experiment.json" | sed 's/machine\.mitigations\..*/machine.mitigations.NAME/' | sort -u
+	json_paths RUNS "$scratch/run.json" | sed 's/metrics\..*/metrics.NAME/' | sort -u
 }
 
 # What turns the names of families, their counters and of variables into the page's words for them.
@@ -196,6 +220,7 @@ collect_paths() {
 		report_paths TABLE --by lock "$record"
 		report_paths TABLE --by thread "$record"
 		report_paths DIFFERENCE --diff "$record" "$record"
+		experiment_paths
 	} >>"$scratch/paths"
 }
 
@@ -234,3 +259,5 @@ misses libabshim.7 '^\.BR queue'
 misses abshim-json.5 '^\.BR waits'
 misses abshim-json.5 '^\.B holder'
 misses abshim-json.5 '^\.B relative'
+misses abshim-json.5 '^\.B load_average'
+misses abshim-json.5 '^\.BR client_status'
