@@ -4,84 +4,37 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ab/experiment.h"
 #include "command.h"
+#include "compare_metrics.h"
 #include "compare_options.h"
+#include "compare_read.h"
 #include "message.h"
 #include "verdict/gather.h"
 #include "verdict/write.h"
 
-struct read_arm {
-	struct output **outputs;
-	size_t count;
-};
-
-static bool read_arm(const struct compare_arm *arm, const struct compare_options *options,
-        struct read_arm *to, char why[WHY_SIZE])
+/* What has to be said when nothing can be claimed of any metric; NULL otherwise. */
+static const char *find_caution(const struct evaluation *evaluation)
 {
-	to->outputs = calloc(arm->count + 1, sizeof(*to->outputs));
-	if (to->outputs == NULL) {
-		why_set(why, "no memory");
-		return false;
-	}
-	for (size_t i = 0; i < arm->count; i++) {
-		struct output *output =
-		        options->column > 0 || options->delimiters != NULL
-		                ? output_read_column(arm->paths[i],
-		                          options->column > 0 ? (unsigned)options->column : 1,
-		                          options->delimiters, why)
-		                : output_read(arm->paths[i], options->as, why);
-		if (output == NULL)
-			return false;
-		to->outputs[to->count++] = output;
-	}
-	return true;
-}
-
-static void free_arms(struct read_arm *arms, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < arms[i].count; k++)
-			output_free(arms[i].outputs[k]);
-		free(arms[i].outputs);
-	}
-}
-
-/* The metrics that were asked for, in that order; all of them when none was. NULL: no memory, or a
- * name that is not there (with a message). */
-static struct metric_values *choose(const struct metric_values *metrics, size_t count,
-        const struct compare_options *options, size_t *chosen)
-{
-	size_t wanted = options->metric_count > 0 ? options->metric_count : count;
-	struct metric_values *to = calloc(wanted + 1, sizeof(*to));
-	*chosen = wanted;
-	for (size_t i = 0; i < wanted && to != NULL; i++) {
-		size_t at = i;
-		if (options->metric_count > 0)
-			for (at = 0;
-			        at < count && strcmp(metrics[at].name, options->metrics[i]) != 0;)
-				at++;
-		if (at == count) {
-			message("compare: --metric %s: there is none in all arms; there are: %s%s",
-			        options->metrics[i], count > 0 ? metrics[0].name : "none",
-			        count > 1 ? " and others (compare without --metric)" : "");
-			free(to);
-			return NULL;
-		}
-		to[i] = metrics[at];
-	}
-	return to;
-}
-
-static bool single_runs(const struct evaluation *evaluation)
-{
+	bool single = true;
 	for (size_t i = 0; i < evaluation->metric_count; i++)
-		for (size_t k = 0; k < evaluation->metrics[i].comparison_count; k++)
-			if (evaluation->metrics[i].comparisons[k].kind != VERDICT_UNKNOWN)
-				return false;
-	return evaluation->metric_count > 0;
+		for (size_t k = 0; k < evaluation->metrics[i].comparison_count; k++) {
+			const struct comparison *to = &evaluation->metrics[i].comparisons[k];
+			if (to->kind != VERDICT_UNKNOWN)
+				return NULL;
+			single = single && to->reference->summary.n < 2 && to->arm->summary.n < 2;
+		}
+	return single ? "One run an arm: no significance can be claimed."
+	              : "One run alone in an arm: no significance can be claimed.";
+}
+
+static int end_output(void)
+{
+	if (fflush(stdout) == 0)
+		return 0;
+	message("compare: cannot write the result: %s", strerror(errno));
+	return EXIT_OWN_FAILURE;
 }
 
 static int write_result(const struct evaluation *evaluation, const struct compare_options *options)
@@ -91,34 +44,38 @@ static int write_result(const struct evaluation *evaluation, const struct compar
 		bool done = json != NULL && json_dumpf(json, stdout, JSON_INDENT(2)) == 0;
 		putchar('\n');
 		json_decref(json);
-		if (!done)
-			message("compare: cannot write the result");
-		return done && fflush(stdout) == 0 ? 0 : EXIT_OWN_FAILURE;
+		if (done)
+			return end_output();
+		message("compare: cannot write the result");
+		return EXIT_OWN_FAILURE;
 	}
 	struct verdict_style style = { .plot = options->plot,
 		.width = options->width,
 		.student = options->student,
 		.full = options->full };
 	verdict_write_text(stdout, evaluation, &style);
-	if (single_runs(evaluation))
-		puts("\nOne run an arm: no significance can be claimed.");
-	if (fflush(stdout) == 0)
-		return 0;
-	message("compare: cannot write the result: %s", strerror(errno));
-	return EXIT_OWN_FAILURE;
+	const char *caution = find_caution(evaluation);
+	if (caution != NULL)
+		printf("\n%s\n", caution);
+	return end_output();
 }
 
 static int evaluate_metrics(
         const struct metric_values *metrics, size_t count, const struct compare_options *options)
 {
 	size_t chosen;
-	if (count == 0) {
-		message("compare: no metric that every arm has");
-		return EXIT_UNREADABLE;
+	if (compare_lists(options)) {
+		compare_list(metrics, count);
+		return end_output();
 	}
-	struct metric_values *some = choose(metrics, count, options, &chosen);
+	struct metric_values *some = compare_choose(metrics, count, options, &chosen);
 	if (some == NULL)
 		return EXIT_OWN_FAILURE;
+	if (chosen == 0) {
+		message("compare: no metric that every arm has");
+		free(some);
+		return EXIT_UNREADABLE;
+	}
 	struct evaluation *evaluation = evaluate(some, chosen, &options->evaluate);
 	int status = EXIT_OWN_FAILURE;
 	if (evaluation == NULL)
@@ -174,7 +131,7 @@ static int compare_files(const struct compare_options *options)
 	size_t done = 0;
 	for (; done < options->arm_count && status < 0; done++) {
 		const struct compare_arm *arm = &options->arms[done];
-		if (!read_arm(arm, options, &read[done], why)) {
+		if (!read_arm(&read[done], arm, options, why)) {
 			message("%s", why);
 			status = EXIT_UNREADABLE;
 		}
@@ -185,7 +142,8 @@ static int compare_files(const struct compare_options *options)
 		status = compare_results(&read[0], options);
 	else if (status < 0 && done > 1)
 		status = compare_gathered(arms, done, options);
-	free_arms(read, done);
+	for (size_t i = 0; i < done; i++)
+		read_arm_free(&read[i]);
 	return status;
 }
 
@@ -203,12 +161,6 @@ static int compare_experiment(const char *directory, const struct compare_option
 	int status = evaluate_metrics(values->metrics, count, options);
 	experiment_values_free(values);
 	return status;
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat status;
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 int command_compare(int argc, char **argv)

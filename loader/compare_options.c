@@ -27,9 +27,10 @@ static const char usage[] =
         "\n"
         "  --as TOOL           the files are this tool's (abshim list names them); default: found\n"
         "                      out by content\n"
-        "  --metric NAME       only this one; repeatable, the first is the primary one\n"
+        "  --metric NAME       only this one; repeatable, the first is the primary one; list\n"
+        "                      prints what there is\n"
         "  --level PERCENT     confidence of intervals (default 95)\n"
-        "  --equivalence P%    tests whether the arms are equal within P %\n"
+        "  --equivalence SHARE tests whether the arms are equal within that, such as 1%\n"
         "  --seed N            of all resampling (default 1)\n"
         "  --student           what ministat prints, in its form\n"
         "  --convention classic|freebsd   of the relative error in it (default classic)\n"
@@ -139,8 +140,22 @@ static bool take_switch(struct compare_options *options, const char *name)
 	return true;
 }
 
+/* A file that stands alone, or -a and -b. NULL after a message. */
 static struct compare_arm *add_arm(struct compare_options *options, const char *name)
 {
+	bool letter = name[0] == '-' && name[1] != '\0';
+	name += letter;
+	if (options->arm_count > 0 && letter != options->letters) {
+		message("compare: %s: files are given by -a and -b, or each alone, not both", name);
+		return NULL;
+	}
+	options->letters = letter;
+	for (size_t i = 0; letter && i < options->arm_count; i++)
+		if (strcmp(options->arms[i].name, name) == 0) {
+			message("compare: -%s: given twice; all files of an arm follow one -%s",
+			        name, name);
+			return NULL;
+		}
 	if (options->arm_count == COMPARE_ARMS) {
 		message("compare: %s: more than %d arms", name, COMPARE_ARMS);
 		return NULL;
@@ -153,7 +168,7 @@ static struct compare_arm *add_arm(struct compare_options *options, const char *
 /* -a and -b. Files up to the next option are the arm's. Returns how many, or -1. */
 static int take_files(struct compare_options *options, char **argv)
 {
-	struct compare_arm *arm = add_arm(options, argv[0] + 1);
+	struct compare_arm *arm = add_arm(options, argv[0]);
 	int count = 0;
 	if (arm == NULL)
 		return -1;
@@ -196,6 +211,15 @@ static int take_argument(struct compare_options *options, char **argv)
 	return -1;
 }
 
+static int print_usage(void)
+{
+	fputs(usage, stdout);
+	if (fflush(stdout) == 0)
+		return 0;
+	message("compare: cannot write the usage: %s", strerror(errno));
+	return EXIT_OWN_FAILURE;
+}
+
 int compare_parse(int argc, char **argv, struct compare_options *options)
 {
 	*options = (struct compare_options){
@@ -208,11 +232,9 @@ int compare_parse(int argc, char **argv, struct compare_options *options)
 	}
 	for (int at = 1; at < argc;) {
 		int used = strcmp(argv[at], "--help") == 0 ? 0 : take_argument(options, &argv[at]);
-		if (used == 0)
-			fputs(usage, stdout);
 		if (used <= 0) {
 			compare_options_free(options);
-			return used == 0 ? 0 : EXIT_OWN_FAILURE;
+			return used == 0 ? print_usage() : EXIT_OWN_FAILURE;
 		}
 		at += used;
 	}

@@ -17,6 +17,7 @@ struct compare_arm {
 struct compare_options {
 	struct compare_arm arms[COMPARE_ARMS];
 	size_t arm_count;
+	bool letters;            /* arms are -a and -b */
 	const struct parser *as; /* NULL: by content */
 	const char **metrics;    /* in the order asked for; none: all */
 	size_t metric_count;

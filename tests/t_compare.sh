@@ -48,6 +48,39 @@ says '.metrics[0].comparisons[0].student.relative_error * 1000 | round' 15 --con
 says '.metrics[0].arms[0] | "\(.median) \(.median_upper) \(.mean)"' "106.5 108 105.75" -C 2 \
 	$outputs/ministat-input-columns-c2.txt $outputs/ministat-input-columns-c2.txt
 
+printf '1e308\n1.1e308\n1.2e308\n' >"$scratch/huge"
+printf '1\nnan\n2\n' >"$scratch/nan"
+printf -- '-100\n-101\n-102\n-99\n' >"$scratch/negative"
+printf -- '-110\n-111\n-112\n-109\n' >"$scratch/lower"
+printf '3\n3\n3\n3\n' >"$scratch/three"
+printf '4\n4\n4\n4\n' >"$scratch/four"
+printf '0\n0\n0\n0\n' >"$scratch/zero"
+seq 3000 >"$scratch/long"
+says '.metrics[0].comparisons[0] | .welch.relative < 0 and .student.relative < 0 and
+	.student.relative_error > 0' true "$scratch/negative" "$scratch/lower"
+says '.metrics[0].comparisons[0].quote' "$scratch/four is 33.33 % more (without any spread, n = 4+4)" \
+	"$scratch/three" "$scratch/four"
+says '.metrics[0].comparisons[0].verdict' undecided "$scratch/three" "$scratch/three"
+says '.metrics[0].comparisons[0] | "\(.quote) \(.welch.relative)"' \
+	"no difference shown (+0, without any spread, n = 4+4) null" "$scratch/zero" "$scratch/zero"
+says '.metrics | length' 1 --metric value --metric value "$scratch/a" "$scratch/like"
+# As many resamples as time allows, and none rather than too few.
+says '.evaluation | "\(.resamples) \(.permutations)"' "10000 9999" "$scratch/long" "$scratch/a"
+seq 20000 >"$scratch/long"
+says '.evaluation | "\(.resamples) \(.permutations)"' "4997 4997" "$scratch/long" "$scratch/a"
+seq 200000 >"$scratch/long"
+says '.evaluation | "\(.resamples) \(.permutations)"' "0 0" "$scratch/long" "$scratch/a"
+says '.metrics[0].comparisons[0] | "\(.bootstrap.low) \(.p_brown_forsythe)"' "null null" \
+	"$scratch/long" "$scratch/a"
+abshim compare "$scratch/long" "$scratch/a" | grep -q '^So many values that resampling was cut: 0 ' ||
+	fail "a cut is not said"
+expect "names of metrics" "value" "$(abshim compare --metric list "$scratch/a" "$scratch/like")"
+for option in --json --student --full --help "--metric list"; do
+	# shellcheck disable=SC2086
+	abshim compare $option "$scratch/a" "$scratch/like" >/dev/full 2>"$scratch/err"
+	expect "a full disk with $option" "125 1" "$? $(wc -l <"$scratch/err")"
+done
+
 # refused STATUS PATTERN ARGUMENTS...: one line.
 refused() {
 	wanted=$1 pattern=$2
@@ -59,13 +92,21 @@ refused() {
 }
 refused 2 "bad-token-last-line.txt:6: " $outputs/ministat-input-bad-token-last-line.txt "$scratch/a"
 refused 2 "missing: .*No such file" "$scratch/a" "$scratch/missing"
-refused 125 "wants files" "$scratch/a" "$scratch/a" -a
+refused 2 "huge: value is 1e+308" "$scratch/huge" "$scratch/a"
+refused 2 "is a directory" "$scratch/a" "$scratch"
+refused 2 "is empty" "$scratch/a" /dev/null
+refused 2 "nan:2: 'nan'" "$scratch/nan" "$scratch/a"
+refused 125 "wants files" -a "$scratch/a" -b
+refused 125 "given by -a and -b, or each alone" "$scratch/a" -b "$scratch/a"
+refused 125 "a: given twice" -a "$scratch/a" -a "$scratch/a"
+refused 125 "more than 7 arms" 1 2 3 4 5 6 7 8
+refused 125 "must be a number from 5 to 500" --width 4 "$scratch/a" "$scratch/a"
 refused 125 "give two files or more"
 refused 125 "holds 1 result" "$scratch/a"
 refused 125 "must be a percentage" --level x "$scratch/a" "$scratch/a"
 refused 125 "must be a percentage as in 1%" --equivalence 1 "$scratch/a" "$scratch/a"
 refused 125 "no such tool" --as nothing "$scratch/a" "$scratch/a"
-refused 125 "there is none in all arms" --metric nothing "$scratch/a" "$scratch/a"
+refused 125 "not in all arms; there are: value" --metric nothing "$scratch/a" "$scratch/a"
 refused 125 "unknown option" --nothing "$scratch/a" "$scratch/a"
 
 # A thousand seeded sets of data: the table, the difference and its errors as ministat prints them.

@@ -2,11 +2,11 @@
  * Intervals and tests by resampling, seeded so that they can be had again.
  */
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,18 +22,40 @@ static double *numbers(size_t count)
 
 static gsl_rng *generator(unsigned long seed)
 {
-	gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+	gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
 	if (random == NULL)
 		abort();
 	gsl_rng_set(random, seed);
 	return random;
 }
 
+/* A number below n, uniform but for a bias below n / 2^32, which is what the generator's numbers
+ * lie below. */
+static size_t below(gsl_rng *random, size_t n)
+{
+	return (size_t)((uint64_t)gsl_rng_get(random) * n >> 32);
+}
+
+/* Moves a random choice of `first` of the n values to the front: all of it is a shuffle. Returns
+ * the sum of those. */
+static double choose(gsl_rng *random, double *values, size_t first, size_t n)
+{
+	double sum = 0;
+	for (size_t i = 0; i < first; i++) {
+		size_t at = i + below(random, n - i);
+		double chosen = values[at];
+		values[at] = values[i];
+		values[i] = chosen;
+		sum += chosen;
+	}
+	return sum;
+}
+
 static double resampled_mean(gsl_rng *random, struct stats_values sample)
 {
 	double sum = 0;
 	for (size_t i = 0; i < sample.n; i++)
-		sum += sample.values[gsl_rng_uniform_int(random, sample.n)];
+		sum += sample.values[below(random, sample.n)];
 	return sum / (double)sample.n;
 }
 
@@ -97,11 +119,11 @@ static void bca(enum statistic which, struct stats_values a, struct stats_values
         double *replicates, size_t count, double *low, double *high)
 {
 	double ma = gsl_stats_mean(a.values, 1, a.n), mb = gsl_stats_mean(b.values, 1, b.n);
-	double estimate = statistic(which, ma, mb), below = 0;
+	double estimate = statistic(which, ma, mb), less = 0;
 	for (size_t i = 0; i < count; i++)
-		below += replicates[i] < estimate ? 1 : replicates[i] == estimate ? 0.5 : 0;
-	below = below < 0.5 ? 0.5 : below > (double)count - 0.5 ? (double)count - 0.5 : below;
-	double bias = gsl_cdf_ugaussian_Pinv(below / (double)count);
+		less += replicates[i] < estimate ? 1 : replicates[i] == estimate ? 0.5 : 0;
+	less = less < 0.5 ? 0.5 : less > (double)count - 0.5 ? (double)count - 0.5 : less;
+	double bias = gsl_cdf_ugaussian_Pinv(less / (double)count);
 	double accelerated = acceleration(which, a, b, ma, mb);
 	double score = expanded_score(a, b, level);
 	gsl_sort(replicates, 1, count);
@@ -140,25 +162,23 @@ static void deviations_from_median(struct stats_values sample, double *to)
 		to[i] = fabs(sample.values[i] - median);
 }
 
-static double mean_difference(const double *values, size_t na, size_t nb)
-{
-	return gsl_stats_mean(values + na, 1, nb) - gsl_stats_mean(values, 1, na);
-}
-
 double stats_brown_forsythe(
         struct stats_values a, struct stats_values b, size_t permutations, unsigned long seed)
 {
-	if (a.n < 3 || b.n < 3)
+	if (a.n < 3 || b.n < 3 || permutations == 0)
 		return NAN;
 	size_t n = a.n + b.n, extreme = 1;
+	double na = (double)a.n, nb = (double)b.n;
 	double *all = numbers(n);
 	deviations_from_median(a, all);
 	deviations_from_median(b, all + a.n);
-	double observed = fabs(mean_difference(all, a.n, b.n));
+	double mean = gsl_stats_mean(all, 1, n), of_a = gsl_stats_mean(all, 1, a.n);
+	double observed = fabs(gsl_stats_mean(all + a.n, 1, b.n) - of_a), equal = 1e-12 * mean;
 	gsl_rng *random = generator(seed);
 	for (size_t i = 0; i < permutations; i++) {
-		gsl_ran_shuffle(random, all, n, sizeof(*all));
-		extreme += fabs(mean_difference(all, a.n, b.n)) >= observed * (1 - 1e-12);
+		double sum = choose(random, all, a.n, n);
+		double between = (mean * (na + nb) - sum) / nb - sum / na;
+		extreme += fabs(between) >= observed - equal;
 	}
 	gsl_rng_free(random);
 	free(all);
@@ -180,7 +200,7 @@ double stats_drift(const struct stats_values *arms, const unsigned *const *posit
 	size_t n = 0, at = 0, extreme = 1;
 	for (size_t arm = 0; arm < arm_count; arm++)
 		n += arms[arm].n;
-	if (n < 4)
+	if (n < 4 || permutations == 0)
 		return NAN;
 	double *values = numbers(n), *places = numbers(n), spread = 0;
 	for (size_t arm = 0; arm < arm_count; arm++) {
@@ -196,7 +216,7 @@ double stats_drift(const struct stats_values *arms, const unsigned *const *posit
 	for (size_t k = 0; k < permutations && spread > 0; k++) {
 		at = 0;
 		for (size_t arm = 0; arm < arm_count; at += arms[arm].n, arm++)
-			gsl_ran_shuffle(random, values + at, arms[arm].n, sizeof(*values));
+			choose(random, values + at, arms[arm].n, arms[arm].n);
 		extreme += fabs(covariance(values, places, n)) >= observed * (1 - 1e-12);
 	}
 	gsl_rng_free(random);

@@ -62,7 +62,8 @@ struct stats_student stats_student(const struct stats_summary *a, const struct s
 
 /*
  * Bootstrap of the difference of means and of the ratio of means: BCa intervals (Efron 1987) whose
- * levels are expanded for small samples (Hesterberg 2015, section 4.3), seeded. p is NAN.
+ * levels are expanded for small samples (Hesterberg 2015, section 4.3), seeded. p is NAN. This and
+ * what is done by permutation is NAN when it may do none.
  */
 struct stats_difference stats_bootstrap(struct stats_values a, struct stats_values b, double level,
         size_t resamples, unsigned long seed);

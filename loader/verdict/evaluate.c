@@ -3,6 +3,7 @@
  */
 #include "evaluate.h"
 
+#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@ static bool compare_arms(struct comparison *to, const struct evaluate_options *o
 	struct stats_values av = values_of(to->reference), bv = values_of(to->arm);
 	to->welch = stats_welch(a, b, options->level);
 	to->student = stats_student(a, b, options->level, options->convention);
+	if (a->mean < 0) { /* ministat's would change the sign; all others here do not */
+		to->student.relative = -to->student.relative;
+		to->student.relative_error = -to->student.relative_error;
+	}
 	to->p_equivalence = stats_tost(a, b, options->equivalence);
 	to->spread_ratio = a->stddev > 0 ? b->stddev / a->stddev : NAN;
 	to->bootstrap = stats_bootstrap(av, bv, options->level,
@@ -115,6 +120,14 @@ static bool evaluate_metric(struct evaluation_metric *metric, const struct metri
 	return find_drift(metric, options);
 }
 
+/* The p value that goes into the family: Welch's, and where no value differs from another of its
+ * arm, so that there is no t, that of Mann and Whitney. */
+static double family_p(const struct comparison *comparison)
+{
+	bool few = comparison->reference->summary.n < 2 || comparison->arm->summary.n < 2;
+	return !few && isnan(comparison->welch.p) ? comparison->p_ranks : comparison->welch.p;
+}
+
 /* A difference is one when Holm's adjustment leaves it one. */
 static enum verdict_kind decide(
         const struct comparison *comparison, const struct evaluate_options *options)
@@ -138,7 +151,7 @@ static bool adjust(struct evaluation *evaluation)
 	bool done = p != NULL && adjusted != NULL;
 	for (size_t i = 0; i < evaluation->metric_count && done; i++)
 		for (size_t k = 0; k < evaluation->metrics[i].comparison_count; k++)
-			p[at++] = evaluation->metrics[i].comparisons[k].welch.p;
+			p[at++] = family_p(&evaluation->metrics[i].comparisons[k]);
 	if (done)
 		stats_holm(p, count, adjusted);
 	at = 0;
@@ -153,18 +166,45 @@ static bool adjust(struct evaluation *evaluation)
 	return done;
 }
 
+static size_t bounded(size_t asked, size_t values)
+{
+	size_t most = EVALUATE_WORK / (values > 0 ? values : 1);
+	if (asked <= most)
+		return asked;
+	return most < EVALUATE_LEAST ? 0 : most;
+}
+
+static void bound_work(
+        struct evaluation *evaluation, const struct metric_values *metrics, size_t count)
+{
+	struct evaluate_options *options = &evaluation->options;
+	size_t values = 0, resamples = options->resamples, permutations = options->permutations;
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 1; k < metrics[i].arm_count; k++)
+			values +=
+			        values_of(&metrics[i].arms[0]).n + values_of(&metrics[i].arms[k]).n;
+	options->resamples = bounded(resamples, values);
+	options->permutations = bounded(permutations, values);
+	evaluation->bounded =
+	        options->resamples < resamples || options->permutations < permutations;
+}
+
+/* GSL has to answer NAN for what it cannot compute, as for figures whose squares overflow; its
+ * default is to abort. */
 struct evaluation *evaluate(
         const struct metric_values *metrics, size_t count, const struct evaluate_options *options)
 {
 	struct evaluation *evaluation = calloc(1, sizeof(*evaluation));
 	if (evaluation == NULL)
 		return NULL;
+	gsl_set_error_handler_off();
 	evaluation->options = *options;
+	bound_work(evaluation, metrics, count);
 	evaluation->metrics = calloc(count + 1, sizeof(*evaluation->metrics));
 	bool done = evaluation->metrics != NULL;
 	for (size_t i = 0; i < count && done; i++) {
 		evaluation->metric_count++;
-		done = evaluate_metric(&evaluation->metrics[i], &metrics[i], options);
+		done = evaluate_metric(&evaluation->metrics[i], &metrics[i], &evaluation->options);
 	}
 	if (done && adjust(evaluation))
 		return evaluation;

@@ -38,6 +38,11 @@ struct evaluate_options {
 	enum stats_convention convention;
 };
 
+/* What resampling may cost in all: resamples, and permutations, times values. Beyond, there are
+ * fewer of them; where too few would be left for an interval, none. */
+#define EVALUATE_WORK  100000000
+#define EVALUATE_LEAST 1000
+
 #define EVALUATE_DEFAULTS                                                                          \
 	{                                                                                          \
 		.level = 0.95, .seed = 1, .resamples = 10000, .permutations = 9999,                \
@@ -73,7 +78,8 @@ struct evaluation_metric {
 };
 
 struct evaluation {
-	struct evaluate_options options;
+	struct evaluate_options options;   /* resamples and permutations: as many as were done */
+	bool bounded;                      /* fewer than asked for */
 	struct evaluation_metric *metrics; /* as given: the first one is the primary metric */
 	size_t metric_count;
 };

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text.h"
+
 /* By the numbers, or'ed, of the sets that have a point in a cell: sets 1 and 2 together look like
  * set 3, as in ministat. */
 static const char symbols[] = " x+*%#@O";
@@ -102,11 +104,11 @@ static void plot_sets(FILE *out, const struct ministat_set *sets, size_t count,
 			widen(&plot, summary->mean + summary->stddev);
 		}
 	}
-	if (!(plot.high > plot.low)) {
+	plot.step = (plot.high - plot.low) / ((double)plot.width - 1);
+	if (!(plot.step > 0) || isinf(plot.step)) {
 		fputs("[no plot, span is zero width]\n", out);
 		return;
 	}
-	plot.step = (plot.high - plot.low) / ((double)plot.width - 1);
 	for (size_t i = 0; i < count; i++) {
 		size_t n = sets[i].sample.n;
 		sorted[i] = memory(n * sizeof(double));
@@ -151,19 +153,37 @@ static bool has_values(const struct ministat_set *sets, size_t count)
 	return true;
 }
 
+static void print_figure(FILE *out, double value)
+{
+	if (isnan(value))
+		fprintf(out, " %13s", "-");
+	else
+		fprintf(out, " %13.8g", value);
+}
+
+static void print_legend(FILE *out, char symbol, const char *name)
+{
+	fprintf(out, "%c ", symbol);
+	text_escape(out, name);
+	fputc('\n', out);
+}
+
 void ministat_print(FILE *out, const struct ministat_set *sets, size_t count,
         const struct ministat_options *options)
 {
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%c %s\n", symbols[i + 1], sets[i].name);
+		print_legend(out, symbols[i + 1], sets[i].name);
 	if (options->plot && has_values(sets, count))
 		plot_sets(out, sets, count, options);
 	fputs("    N           Min           Max        Median           Avg        Stddev\n", out);
 	for (size_t i = 0; i < count; i++) {
 		const struct stats_summary *summary = &sets[i].summary;
-		fprintf(out, "%c %3zu %13.8g %13.8g %13.8g %13.8g %13.8g\n", symbols[i + 1],
-		        summary->n, summary->min, summary->max, summary->median_upper,
-		        summary->mean, summary->stddev);
+		const double figures[] = { summary->min, summary->max, summary->median_upper,
+			summary->mean, summary->stddev };
+		fprintf(out, "%c %3zu", symbols[i + 1], summary->n);
+		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++)
+			print_figure(out, figures[k]);
+		fputc('\n', out);
 		if (options->compare && i > 0)
 			print_comparison(out, &sets[0].summary, summary, options);
 	}

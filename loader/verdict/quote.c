@@ -7,6 +7,9 @@
 
 #include "evaluate.h"
 
+#define NAME_MOST 100
+#define NO_SPREAD "without any spread"
+
 /* Enough digits that the last one shown means something: two of the interval's width. */
 static int digits_for(double width)
 {
@@ -28,26 +31,52 @@ static const char *comparative(const struct metric_values *values, double differ
 	return more ? "more" : "less";
 }
 
-/* How far a metric that is a time must fall, or a rate rise, is its own affair: both are shown as
- * the change of the metric itself. */
+/* The change of a metric whose reference is not 0, for a time and for a rate alike the change of
+ * the metric itself. */
 static void quote_difference(const struct evaluation *evaluation,
         const struct evaluation_metric *metric, const struct comparison *comparison,
-        char buffer[QUOTE_SIZE])
+        const char *name, char buffer[QUOTE_SIZE])
 {
 	const struct stats_difference *welch = &comparison->welch;
 	double low = welch->relative_low * 100, high = welch->relative_high * 100;
 	int digits = digits_for(high - low);
-	double sign = welch->difference < 0 ? -1 : 1;
-	if (sign < 0) {
-		double swapped = low;
-		low = -high;
-		high = -swapped;
-	}
-	snprintf(buffer, QUOTE_SIZE, "%s is %.*f %% %s (%g %%: %.*f to %.*f %%, n = %zu+%zu)",
-	        comparison->arm->name, digits, fabs(welch->relative) * 100,
-	        comparative(metric->values, welch->difference), evaluation->options.level * 100,
-	        digits, low, digits, high, comparison->reference->summary.n,
-	        comparison->arm->summary.n);
+	int used = snprintf(buffer, QUOTE_SIZE, "%s is %.*f %% %s (", name, digits,
+	        fabs(welch->relative) * 100, comparative(metric->values, welch->difference));
+	if (used < 0 || used >= QUOTE_SIZE)
+		return;
+	bool less = welch->difference < 0;
+	if (isnan(welch->p))
+		snprintf(buffer + used, QUOTE_SIZE - (size_t)used, NO_SPREAD ", n = %zu+%zu)",
+		        comparison->reference->summary.n, comparison->arm->summary.n);
+	else
+		snprintf(buffer + used, QUOTE_SIZE - (size_t)used,
+		        "%g %%: %.*f to %.*f %%, n = %zu+%zu)", evaluation->options.level * 100,
+		        digits, less ? -high : low, digits, less ? -low : high,
+		        comparison->reference->summary.n, comparison->arm->summary.n);
+}
+
+static void quote_undecided(const struct comparison *comparison, char buffer[QUOTE_SIZE])
+{
+	const struct stats_difference *welch = &comparison->welch;
+	double low = welch->relative_low * 100, high = welch->relative_high * 100;
+	int digits = digits_for(high - low);
+	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
+	if (isnan(welch->p) && isnan(welch->relative))
+		snprintf(buffer, QUOTE_SIZE,
+		        "no difference shown (%+g, " NO_SPREAD ", n = %zu+%zu)", welch->difference,
+		        na, nb);
+	else if (isnan(welch->p))
+		snprintf(buffer, QUOTE_SIZE,
+		        "no difference shown (%+.2f %%, " NO_SPREAD ", n = %zu+%zu)",
+		        welch->relative * 100, na, nb);
+	else if (isnan(low))
+		snprintf(buffer, QUOTE_SIZE,
+		        "no difference shown (could be %+g to %+g, n = %zu+%zu)", welch->low,
+		        welch->high, na, nb);
+	else
+		snprintf(buffer, QUOTE_SIZE,
+		        "no difference shown (could be %+.*f to %+.*f %%, n = %zu+%zu)", digits,
+		        low, digits, high, na, nb);
 }
 
 const char *evaluation_quote(const struct evaluation *evaluation,
@@ -58,9 +87,13 @@ const char *evaluation_quote(const struct evaluation *evaluation,
 	double low = welch->relative_low * 100, high = welch->relative_high * 100;
 	int digits = digits_for(high - low);
 	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
+	const char *name = comparison->arm->name;
+	size_t length = strlen(name);
+	if (length > NAME_MOST) /* a path, told from others by its end */
+		name += length - NAME_MOST;
 	switch (comparison->kind) {
 	case VERDICT_UNKNOWN:
-		if (isnan(welch->relative)) /* the reference is 0 */
+		if (isnan(welch->relative))
 			snprintf(
 			        buffer, QUOTE_SIZE, "%+g (n = %zu+%zu)", welch->difference, na, nb);
 		else
@@ -74,22 +107,14 @@ const char *evaluation_quote(const struct evaluation *evaluation,
 		        digits, low, digits, high, na, nb);
 		break;
 	case VERDICT_DIFFERENT:
-		if (isnan(low)) /* the reference is 0 */
+		if (isnan(welch->relative))
 			snprintf(buffer, QUOTE_SIZE, "%s differs by %g (%g to %g, n = %zu+%zu)",
-			        comparison->arm->name, welch->difference, welch->low, welch->high,
-			        na, nb);
+			        name, welch->difference, welch->low, welch->high, na, nb);
 		else
-			quote_difference(evaluation, metric, comparison, buffer);
+			quote_difference(evaluation, metric, comparison, name, buffer);
 		break;
 	case VERDICT_UNDECIDED:
-		if (isnan(low))
-			snprintf(buffer, QUOTE_SIZE,
-			        "no difference shown (could be %g to %g, n = %zu+%zu)", welch->low,
-			        welch->high, na, nb);
-		else
-			snprintf(buffer, QUOTE_SIZE,
-			        "no difference shown (could be %+.*f to %+.*f %%, n = %zu+%zu)",
-			        digits, low, digits, high, na, nb);
+		quote_undecided(comparison, buffer);
 		break;
 	}
 	return buffer;

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "../json_members.h"
 #include "write.h"
 
 #define FORMAT_VERSION 1
@@ -44,11 +45,15 @@ static json_t *arm_object(const struct arm_values *arm)
 	json_t *values = json_array();
 	for (size_t i = 0; arm->values != NULL && i < arm->n; i++)
 		json_array_append_new(values, number(arm->values[i]));
-	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", arm->name, "n",
-	        (json_int_t)summary->n, "mean", number(summary->mean), "median",
-	        number(summary->median), "median_upper", number(summary->median_upper), "stddev",
-	        number(summary->stddev), "min", number(summary->min), "max", number(summary->max),
-	        "values", values);
+	json_t *object = json_object();
+	member_string(object, "name", arm->name);
+	json_object_update_new(object,
+	        json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "n", (json_int_t)summary->n,
+	                "mean", number(summary->mean), "median", number(summary->median),
+	                "median_upper", number(summary->median_upper), "stddev",
+	                number(summary->stddev), "min", number(summary->min), "max",
+	                number(summary->max), "values", values));
+	return object;
 }
 
 static json_t *difference_object(const struct stats_difference *difference)
@@ -73,9 +78,11 @@ static json_t *comparison_object(const struct evaluation *evaluation,
         const struct evaluation_metric *metric, const struct comparison *comparison)
 {
 	char quote[QUOTE_SIZE];
-	json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "reference", comparison->reference->name,
-	        "arm", comparison->arm->name, "verdict", kind_word(comparison->kind), "quote",
-	        evaluation_quote(evaluation, metric, comparison, quote));
+	json_t *object = json_object();
+	member_string(object, "reference", comparison->reference->name);
+	member_string(object, "arm", comparison->arm->name);
+	member_string(object, "verdict", kind_word(comparison->kind));
+	member_string(object, "quote", evaluation_quote(evaluation, metric, comparison, quote));
 	json_object_set_new(object, "welch", difference_object(&comparison->welch));
 	json_object_set_new(object, "student", student_object(&comparison->student));
 	json_object_set_new(object, "bootstrap", difference_object(&comparison->bootstrap));
@@ -98,10 +105,15 @@ static json_t *metric_object(
 	for (size_t i = 0; i < metric->comparison_count; i++)
 		json_array_append_new(comparisons,
 		        comparison_object(evaluation, metric, &metric->comparisons[i]));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:I}", "name", metric->values->name,
-	        "unit", unit_word(metric->values->unit), "better",
-	        better_word(metric->values->better), "arms", arms, "comparisons", comparisons,
-	        "p_drift", number(metric->p_drift), "outliers", (json_int_t)metric->outliers);
+	json_t *object = json_object();
+	member_string(object, "name", metric->values->name);
+	member_string(object, "unit", unit_word(metric->values->unit));
+	member_string(object, "better", better_word(metric->values->better));
+	json_object_set_new(object, "arms", arms);
+	json_object_set_new(object, "comparisons", comparisons);
+	json_object_set_new(object, "p_drift", number(metric->p_drift));
+	member_integer(object, "outliers", metric->outliers);
+	return object;
 }
 
 json_t *verdict_json(const struct evaluation *evaluation)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text.h"
 #include "ministat.h"
 #include "write.h"
 
@@ -24,6 +25,12 @@ static const char *unit_of(enum metric_unit unit)
 	default:
 		return "";
 	}
+}
+
+static void print_name(FILE *out, const struct metric_values *values)
+{
+	text_escape(out, values->name);
+	fputs(unit_of(values->unit), out);
 }
 
 static void print_ministat(FILE *out, const struct evaluation *evaluation,
@@ -60,6 +67,18 @@ static void print_interval(
 	fputc('\n', out);
 }
 
+static void print_student(FILE *out, const struct stats_student *student)
+{
+	if (isnan(student->error))
+		return;
+	fprintf(out, "  %-22s %+.6g +- %.6g", "Student (ministat)", student->difference,
+	        student->error);
+	if (isfinite(student->relative_error)) /* the reference is not 0 */
+		fprintf(out, ", %+.2f %% +- %.2f %%", student->relative * 100,
+		        student->relative_error * 100);
+	fprintf(out, ", pooled s = %.6g\n", student->pooled);
+}
+
 static void print_p(FILE *out, const char *name, double p, const char *says)
 {
 	if (!isnan(p))
@@ -70,12 +89,8 @@ static void print_tests(
         FILE *out, const struct evaluation *evaluation, const struct comparison *comparison)
 {
 	double level = evaluation->options.level, alpha = ALPHA(evaluation);
-	const struct stats_student *student = &comparison->student;
 	print_interval(out, "Welch", &comparison->welch, level);
-	if (!isnan(student->error))
-		fprintf(out, "  %-22s %+.6g +- %.6g, %+.2f %% +- %.2f %%, pooled s = %.6g\n",
-		        "Student (ministat)", student->difference, student->error,
-		        student->relative * 100, student->relative_error * 100, student->pooled);
+	print_student(out, &comparison->student);
 	print_interval(out, "bootstrap (BCa)", &comparison->bootstrap, level);
 	print_interval(out, "within blocks", &comparison->paired, level);
 	print_p(out, "Holm", comparison->p_holm, "");
@@ -103,17 +118,28 @@ static void print_metric(FILE *out, const struct evaluation *evaluation, size_t 
 	const struct evaluation_metric *metric = &evaluation->metrics[number];
 	struct verdict_style own = *style;
 	own.plot = style->plot && number == 0;
-	fprintf(out, "%s%s%s\n", number > 0 ? "\n" : "", metric->values->name,
-	        unit_of(metric->values->unit));
+	if (number > 0)
+		fputc('\n', out);
+	print_name(out, metric->values);
+	fputc('\n', out);
 	for (size_t i = 0; i < metric->comparison_count; i++) {
 		char quote[QUOTE_SIZE];
-		fprintf(out, "  %s\n",
-		        evaluation_quote(evaluation, metric, &metric->comparisons[i], quote));
+		const struct comparison *comparison = &metric->comparisons[i];
+		evaluation_quote(evaluation, metric, comparison, quote);
+		fputs("  ", out);
+		if (metric->comparison_count > 1 && comparison->kind != VERDICT_DIFFERENT) {
+			text_escape(out, comparison->arm->name);
+			fputs(": ", out);
+		}
+		text_escape(out, quote);
+		fputc('\n', out);
 	}
 	print_ministat(out, evaluation, metric->values, &own);
 	for (size_t i = 0; i < metric->comparison_count && !style->student; i++) {
-		fprintf(out, "%s against %s\n", metric->comparisons[i].arm->name,
-		        metric->comparisons[i].reference->name);
+		text_escape(out, metric->comparisons[i].arm->name);
+		fputs(" against ", out);
+		text_escape(out, metric->comparisons[i].reference->name);
+		fputc('\n', out);
 		print_tests(out, evaluation, &metric->comparisons[i]);
 	}
 	if (metric->p_drift < ALPHA(evaluation))
@@ -126,17 +152,23 @@ static void print_metric(FILE *out, const struct evaluation *evaluation, size_t 
 		        metric->outliers, metric->outliers == 1 ? " lies" : "s lie");
 }
 
-/* "read.mean (s): 0.00304753 -> 0.00304518: b: -0.08 %; ..." */
+/* "read.mean (s): 0.00304753 -> 0.00304518: -0.08 % (n = 1+1)"; of several arms the arm's name
+ * stands before its figure. */
 static void print_line(
         FILE *out, const struct evaluation *evaluation, const struct evaluation_metric *metric)
 {
 	for (size_t i = 0; i < metric->comparison_count; i++) {
 		char quote[QUOTE_SIZE];
 		const struct comparison *comparison = &metric->comparisons[i];
-		fprintf(out, "%s%s: %.6g -> %.6g: %s\n", metric->values->name,
-		        unit_of(metric->values->unit), comparison->reference->summary.mean,
-		        comparison->arm->summary.mean,
-		        evaluation_quote(evaluation, metric, comparison, quote));
+		print_name(out, metric->values);
+		fprintf(out, ": %.6g -> ", comparison->reference->summary.mean);
+		if (metric->comparison_count > 1) {
+			text_escape(out, comparison->arm->name);
+			fputc(' ', out);
+		}
+		fprintf(out, "%.6g: ", comparison->arm->summary.mean);
+		text_escape(out, evaluation_quote(evaluation, metric, comparison, quote));
+		fputc('\n', out);
 	}
 }
 
@@ -152,4 +184,9 @@ void verdict_write_text(
 		if (!full)
 			print_line(out, evaluation, &evaluation->metrics[i]);
 	}
+	if (evaluation->bounded && !style->student)
+		fprintf(out,
+		        "\nSo many values that resampling was cut: %zu resamples of the "
+		        "bootstrap, %zu permutations\n",
+		        evaluation->options.resamples, evaluation->options.permutations);
 }
