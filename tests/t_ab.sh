@@ -77,6 +77,15 @@ abshim plan --detect 2% --json "$dir" >"$scratch/out" || fail "abshim plan"
 expect "plan" "throughput 4 0.8 true" \
 	"$(jq -r '.plan | "\(.metric) \(.n) \(.power) \(.runs >= 2)"' "$scratch/out")"
 
+# For two samples that differ by one standard deviation: 17, as any table of t tests has it.
+printf '99\n100\n101\n' >"$scratch/numbers"
+abshim plan --detect 1% "$scratch/numbers" >"$scratch/out" || fail "abshim plan FILE"
+prints "17 runs of each arm find a difference of 1 %"
+abshim plan --detect 1% "$scratch/not-there" 2>/dev/null
+expect "status of a plan for nothing" 2 $?
+abshim plan --detect 1 "$scratch/numbers" 2>/dev/null
+expect "status of a plan without a share" 125 $?
+
 # What a run's programs are told, and that all arms' environments are equally large.
 # shellcheck disable=SC2016
 ab 0 -a "LIST=a,b c=d" -b LONGER=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx -b "LIST=" -n 1 --warmup 0 --metric bytes -- \
@@ -182,6 +191,13 @@ runs 'map(.arm) | join("")' ababbaab
 expect "times that the client began" 9 "$(wc -l <"$scratch/slow/pids")"
 nothing_left --resume
 [ -e "$dir/runs/00004.cut1/client.out" ] || fail "the run that was cut off is not kept"
+
+# Not with another program.
+cp /bin/sleep "$scratch/target"
+ab 3 -n 1 --retries 0 --run-timeout 0.1 -- "$scratch/target" 60
+cp /bin/true "$scratch/target"
+again 125 --resume "$dir"
+says "the target is another one than when the experiment began"
 
 # One at a time.
 start_slow

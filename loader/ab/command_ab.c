@@ -187,6 +187,18 @@ static int begin(struct ab_options *options)
 	return status;
 }
 
+/* What is to be run further must be what has been run. */
+static bool is_same_machine(
+        const struct experiment *experiment, const char *library, char why[WHY_SIZE])
+{
+	if (conduct_is_complete(experiment))
+		return true;
+	json_t *now = machine_fingerprint(&experiment->design, library);
+	bool same = machine_is_same(experiment->machine, now, why);
+	json_decref(now);
+	return same;
+}
+
 static int go_on(const struct ab_options *options)
 {
 	char why[WHY_SIZE];
@@ -198,6 +210,8 @@ static int go_on(const struct ab_options *options)
 	}
 	clean_up(&experiment);
 	int status = real_prepare(&real, &experiment.design, why);
+	if (status == 0 && !is_same_machine(&experiment, real.library, why))
+		status = EXIT_OWN_FAILURE;
 	if (status != 0)
 		message("ab: %s", why);
 	else

@@ -195,6 +195,36 @@ json_t *machine_fingerprint(const struct design *design, const char *library)
 	return object;
 }
 
+/* By build id, or where there is none by size and date. */
+static bool is_same_file(const json_t *a, const json_t *b)
+{
+	const json_t *id = json_object_get(a, "build_id");
+	if (json_is_string(id))
+		return json_equal(id, json_object_get(b, "build_id"));
+	return json_equal(a, b);
+}
+
+bool machine_is_same(const json_t *earlier, const json_t *now, char why[WHY_SIZE])
+{
+	static const char *const parts[] = { "cpu", "kernel", "libc" };
+	static const char *const files[] = { "library", "target" };
+	const char *other = NULL;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!json_equal(json_object_get(earlier, parts[i]), json_object_get(now, parts[i])))
+			other = parts[i];
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (!is_same_file(
+		            json_object_get(earlier, files[i]), json_object_get(now, files[i])))
+			other = files[i];
+	if (other == NULL)
+		return true;
+	why_set(why,
+	        "the %s is another one than when the experiment began: runs of both would not "
+	        "belong together; begin a new one",
+	        other);
+	return false;
+}
+
 bool machine_notes(const json_t *fingerprint, struct texts *notes)
 {
 	const char *governor = json_string_value(json_object_get(fingerprint, "governor"));

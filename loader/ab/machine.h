@@ -33,6 +33,9 @@ unsigned machine_cpus(void);
  * library and target, which is found on the PATH. */
 json_t *machine_fingerprint(const struct design *design, const char *library);
 
+/* Whether a machine and its programs are those of an earlier fingerprint; else what differs. */
+bool machine_is_same(const json_t *earlier, const json_t *now, char why[WHY_SIZE]);
+
 /* Adds what of it makes figures less steady, with the remedy. False: no memory. */
 bool machine_notes(const json_t *fingerprint, struct texts *notes);
 
