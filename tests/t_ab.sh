@@ -246,6 +246,10 @@ load 3 --server "exec sleep 60" --ready "tcp:$port" --retries 0 --ready-timeout 
 says "the server was not ready in 0.3 s"
 load 3 --server "trap '' USR2; $serve" --ready "tcp:$port" --retries 0 --stop USR2 --stop-timeout 0.2
 says "the server did not end in 0.2 s, and was killed"
+load 3 --server "$serve" --ready "tcp:$port" --retries 0 --stop true --stop-timeout 0.2
+says "the server did not end in 0.2 s of --stop"
+load 3 --server "(sleep 1) & exit 0" --ready "tcp:$port" --retries 0
+says "it must stay in the foreground"
 load 3 --server "exec sleep 60" --ready 'log:never' --reset false --retries 0
 says "--reset false: exited with status 1"
 ABSHIM_COLOUR=red load 78 --server "$serve" --ready "tcp:$port"
@@ -260,6 +264,32 @@ await sh -c "[ -e '$dir/runs/00001/client.out' ]"
 end_server KILL
 again 0 --resume "$dir"
 runs 'map(.valid) | all' true
+
+# A signal ends the server as it should be ended.
+rm -rf "$dir"
+# shellcheck disable=SC2016
+setsid "$BUILD/abshim" ab -o "$dir" -n 1 --server "$serve" --ready "tcp:$port" \
+	--stop 'echo >"$AB_DIRECTORY/stopped"; kill -TERM "$AB_SERVER_PID"' -- sleep 60 \
+	>"$scratch/out" 2>"$scratch/err" &
+server=$! server_log=$scratch/err
+servers="$servers $server"
+await sh -c "[ -e '$dir/runs/00001/client.out' ]"
+end_server INT
+expect "status after SIGINT with a server" 130 "$status"
+[ -e "$dir/runs/00001/stopped" ] || fail "the server was not stopped by its command"
+! memcstat --servers="127.0.0.1:$port" 2>&1 | grep uptime || fail "the server has outlived abshim"
+
+# Hang-ups are ignored where nohup says so; the terminal's are not.
+rm -rf "$dir"
+setsid sh -c 'trap "" HUP; exec "$@"' sh "$BUILD/abshim" ab -o "$dir" -n 1 --warmup 0 -- sleep 1 \
+	>"$scratch/out" 2>"$scratch/err" &
+server=$! server_log=$scratch/err
+servers="$servers $server"
+await sh -c "[ -e '$dir/runs/00001/client.out' ]"
+kill -HUP "$server"
+wait "$server"
+expect "status after nohup" 0 $?
+runs length 2
 
 # Another server at the port would be measured instead.
 start exec memcached -u "$(id -un)" -l 127.0.0.1 -p "$port"

@@ -32,6 +32,10 @@ void children_begin(void)
 	sigaddset(&watched, SIGTSTP);
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
 		sigaddset(&watched, ending_signals[i]);
+	/* Started by nohup: blocked, it would not be ignored any more. */
+	struct sigaction hangup;
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN)
+		sigdelset(&watched, SIGHUP);
 	sigprocmask(SIG_BLOCK, &watched, &old_mask);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	interruption = 0;
@@ -69,14 +73,23 @@ int children_interrupted(void)
 	sigset_t pending;
 	sigpending(&pending);
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
-		if (sigismember(&pending, ending_signals[i]))
+		if (sigismember(&pending, ending_signals[i]) &&
+		        sigismember(&watched, ending_signals[i]))
 			take_signal(0);
 	return interruption;
 }
 
-void children_forget_interruption(void)
+int children_forget_interruption(void)
 {
+	int asked = children_interrupted();
 	interruption = 0;
+	return asked;
+}
+
+void children_recall_interruption(int signal)
+{
+	if (interruption == 0)
+		interruption = signal;
 }
 
 static bool redirect(const char *path, int flags, int fd)
@@ -166,8 +179,7 @@ void children_sleep(double seconds)
 
 void child_end(struct child *child, int signal, bool group, double grace)
 {
-	int asked = children_interrupted();
-	children_forget_interruption();
+	int asked = children_forget_interruption();
 	if (!has_ended(child)) {
 		kill(group ? -child->pid : child->pid, signal);
 		child_wait(child, grace);
@@ -179,8 +191,7 @@ void child_end(struct child *child, int signal, bool group, double grace)
 		child->seconds = children_clock() - child->started;
 		child->ended = true;
 	}
-	if (interruption == 0)
-		interruption = asked;
+	children_recall_interruption(asked);
 }
 
 /* Kills and waits for the children that there are now. Returns their number. */

@@ -36,8 +36,9 @@ void children_finish(void);
 /* The signal that asks this process to end, 0: none has. */
 int children_interrupted(void);
 
-/* Forgets that signal, so that one more can be told from it. */
-void children_forget_interruption(void);
+/* Forgets that signal for a time, so that one more can be told from it; returns it. */
+int children_forget_interruption(void);
+void children_recall_interruption(int signal);
 
 /* Starts a program. It is killed when this process dies. Returns 0, or an errno value. */
 int child_start(struct child *child, const struct child_program *program);

@@ -158,5 +158,10 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 	if (arms_are_same(&experiment->design.arms))
 		done = texts_format(notes, "both arms are the same (A/A): what differs is chance");
 	const struct metric_values *primary = &values->metrics[0];
+	if (experiment->design.metrics.count == 0 && strcmp(primary->name, "throughput") != 0)
+		done = done && texts_format(notes,
+		                       "the output has no throughput, so %s is compared: --metric "
+		                       "chooses another, --metric list shows which there are",
+		                       primary->name);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

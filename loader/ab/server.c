@@ -27,8 +27,9 @@ static void refuse_ended(struct stage *stage, const char *when)
 	int status = stage->server.status, code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	stage_last_line(stage, "server.log", line);
 	stage->hopeless = code == EXIT_REFUSED || code == EXIT_CANNOT_RUN || code == EXIT_NOT_FOUND;
-	run_refuse(stage->run, "the server %s %s%s%s", stage_end_words(status, words), when,
-	        *line != '\0' ? ": " : "", line);
+	run_refuse(stage->run, "the server %s %s%s%s%s", stage_end_words(status, words), when,
+	        code == 0 ? " (it must stay in the foreground)" : "", *line != '\0' ? ": " : "",
+	        line);
 }
 
 /* Looks again and again for that many seconds. Returns whether it was found; the run is refused
@@ -151,27 +152,39 @@ bool server_runs(struct stage *stage)
 	return false;
 }
 
-bool server_stop(struct stage *stage)
+/* Asks the server to end, and sees to it that it does. */
+static void end_server(struct stage *stage, int signal)
 {
 	const char *stop = stage->design->server.stop;
 	double limit = stage->design->limits.stop;
+	if (signal == 0 && !stage->server.ended) {
+		if (stage_shell(stage, "stop", stop, limit, true) &&
+		        child_wait(&stage->server, limit) == CHILD_LATE)
+			run_refuse(stage->run, "the server did not end in %g s of --stop", limit);
+	}
+	child_end(
+	        &stage->server, signal != 0 ? signal : SIGTERM, is_shell(stage->server.pid), limit);
+}
+
+bool server_stop(struct stage *stage)
+{
+	const char *stop = stage->design->server.stop;
 	int signal = signal_by_name(stop != NULL ? stop : "TERM");
 	char words[STAGE_END_SIZE];
 	if (stage->server.pid == 0)
 		return true;
+	/* It ends properly also where this process is asked to. */
+	int asked = children_forget_interruption();
 	if (stage->run->valid)
 		server_runs(stage);
-	if (signal == 0 && !stage->server.ended) {
-		stage_shell(stage, "stop", stop, limit, true);
-		child_wait(&stage->server, limit);
-	}
-	child_end(
-	        &stage->server, signal != 0 ? signal : SIGTERM, is_shell(stage->server.pid), limit);
+	end_server(stage, signal);
+	children_recall_interruption(asked);
 	stage->run->server_status = stage->server.status;
 	if (WIFSIGNALED(stage->server.status) && WTERMSIG(stage->server.status) == SIGKILL &&
 	        signal != SIGKILL)
-		run_refuse(stage->run, "the server did not end in %g s, and was killed", limit);
-	else if (!is_good_end(stage->server.status, signal))
+		run_refuse(stage->run, "the server did not end in %g s, and was killed",
+		        stage->design->limits.stop);
+	else if (!is_good_end(stage->server.status, signal != 0 ? signal : SIGTERM))
 		run_refuse(stage->run, "the server %s when it was to end",
 		        stage_end_words(stage->server.status, words));
 	return stage->run->valid;
