@@ -25,11 +25,11 @@ static const char usage[] =
         "several files an arm, or the directory of an experiment of abshim ab. The first arm is\n"
         "the reference.\n"
         "\n"
-        "  --as TOOL           the files are this tool's (abshim list names them); default: found\n"
+        "  --as PARSER         the files are this tool's (abshim list names them); default: found\n"
         "                      out by content\n"
         "  --metric NAME       only this one; repeatable, the first is the primary one; list\n"
         "                      prints what there is\n"
-        "  --level PERCENT     confidence of intervals (default 95)\n"
+        "  --level SHARE       confidence of intervals (default 95%)\n"
         "  --equivalence SHARE tests whether the arms are equal within that, such as 1%\n"
         "  --seed N            of all resampling (default 1)\n"
         "  --student           what ministat prints, in its form\n"
@@ -42,8 +42,8 @@ static const char usage[] =
         "  --full              all metrics in full, not the primary one alone\n"
         "  --json              everything, as one JSON object\n"
         "\n"
-        "Exit status: 0 whatever the verdict, 2 when a file cannot be read, 125 for anything\n"
-        "else.\n";
+        "Exit status: 0 whatever the verdict, 2 when a file cannot be read or no metric is in\n"
+        "all arms, 125 for anything else.\n";
 
 bool compare_parse_percent(const char *text, double *share)
 {
@@ -88,7 +88,7 @@ static const char *take_value(struct compare_options *options, const char *name,
 	if (strcmp(name, "--level") == 0)
 		return parse_level(value, &options->evaluate.level)
 		               ? NULL
-		               : "must be a percentage from 50 to below 100";
+		               : "must be a percentage from 50% to below 100%";
 	if (strcmp(name, "--equivalence") == 0)
 		return compare_parse_percent(value, &options->evaluate.equivalence)
 		               ? NULL

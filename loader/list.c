@@ -1,5 +1,5 @@
 /*
- * `abshim list`: what can be set and what is counted.
+ * `abshim list`: what can be set, what is counted, and whose output is understood.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "message.h"
+#include "parse/parse.h"
 #include "probes/counters.h"
 #include "settings.h"
 
@@ -50,6 +51,9 @@ static void print_text(void)
 		print_variable(&setting_variables[i]);
 	for (size_t i = 0; i < FAMILY_COUNT; i++)
 		print_counters(&counter_families[i]);
+	puts("\nTools whose output is understood: --as NAME, or found out by content");
+	for (size_t i = 0; i < parser_count; i++)
+		printf("  %-18s %s\n", parsers[i]->name, parsers[i]->title);
 }
 
 static json_t *counters_object(void)
@@ -98,10 +102,20 @@ static json_t *variables_array(void)
 	return array;
 }
 
+static json_t *parsers_array(void)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < parser_count; i++)
+		json_array_append_new(array, json_pack("{s:s, s:s}", "name", parsers[i]->name,
+		                                     "help", parsers[i]->title));
+	return array;
+}
+
 static bool print_json(void)
 {
-	json_t *list = json_pack("{s:i, s:o, s:o, s:o}", "version", 1, "strategies",
-	        strategies_array(), "variables", variables_array(), "counters", counters_object());
+	json_t *list = json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", 1, "strategies",
+	        strategies_array(), "variables", variables_array(), "counters", counters_object(),
+	        "parsers", parsers_array());
 	bool done = list != NULL && json_dumpf(list, stdout, JSON_INDENT(2)) == 0;
 	putchar('\n');
 	json_decref(list);
@@ -111,7 +125,8 @@ static bool print_json(void)
 static const char usage[] = "Usage: abshim list [--json]\n"
                             "\n"
                             "Lists the strategies with their default N, the variables with their\n"
-                            "defaults, and the counters of a report.\n";
+                            "defaults, the counters of a report, and the tools whose output is\n"
+                            "understood.\n";
 
 int command_list(int argc, char **argv)
 {

@@ -24,7 +24,7 @@ static const struct {
 	        "says how many runs show a difference, from the spread of those there are" },
 	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
 	        "prints records, or what running processes have counted so far" },
-	{ "list", command_list, "[--json]", "lists strategies, variables and counters" },
+	{ "list", command_list, "[--json]", "lists strategies, variables, counters and parsers" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))

@@ -64,6 +64,18 @@ says '.metrics[0].comparisons[0].verdict' undecided "$scratch/three" "$scratch/t
 says '.metrics[0].comparisons[0] | "\(.quote) \(.welch.relative)"' \
 	"no difference shown (+0, without any spread, n = 4+4) null" "$scratch/zero" "$scratch/zero"
 says '.metrics | length' 1 --metric value --metric value "$scratch/a" "$scratch/like"
+# What --as takes is what the list names.
+abshim list --json >"$scratch/list" || fail "abshim list --json"
+expect "parsers in the list" "$(grep -c '^PARSER(' loader/parse/parsers.def)" \
+	"$(jq '.parsers | length' "$scratch/list")"
+abshim list >"$scratch/text" || fail "abshim list"
+for parser in $(jq -r '.parsers[].name' "$scratch/list"); do
+	grep -q "^  $parser  " "$scratch/text" || fail "abshim list lacks $parser"
+	abshim compare --as "$parser" /dev/null /dev/null 2>"$scratch/err"
+	expect "--as $parser" "2 abshim: /dev/null: is empty; a tool's output is needed" \
+		"$? $(cat "$scratch/err")"
+done
+
 # As many resamples as time allows, and none rather than too few.
 says '.evaluation | "\(.resamples) \(.permutations)"' "10000 9999" "$scratch/long" "$scratch/a"
 seq 20000 >"$scratch/long"

@@ -171,6 +171,16 @@ experiment_paths() {
 	json_paths RUNS "$scratch/run.json" | sed 's/metrics\..*/metrics.NAME/' | sort -u
 }
 
+# comparison_paths: the same of a comparison and of the list.
+comparison_paths() {
+	seq 1 9 >"$scratch/one"
+	seq 2 10 >"$scratch/two"
+	abshim compare --json "$scratch/one" "$scratch/two" >"$scratch/compare.json" ||
+		fail "abshim compare --json"
+	json_paths COMPARISON "$scratch/compare.json"
+	json_paths LIST "$scratch/list" | sed 's/counters\.[a-z_]*/counters.FAMILY/' | sort -u
+}
+
 # What turns the names of families, their counters and of variables into the page's words for them.
 write_families() {
 	jq -r '.counters | to_entries[] | .key as $family | .value[] |
@@ -220,6 +230,7 @@ collect_paths() {
 		report_paths TABLE --by lock "$record"
 		report_paths TABLE --by thread "$record"
 		report_paths DIFFERENCE --diff "$record" "$record"
+		comparison_paths
 		experiment_paths
 	} >>"$scratch/paths"
 }
@@ -259,5 +270,7 @@ misses libabshim.7 '^\.BR queue'
 misses abshim-json.5 '^\.BR waits'
 misses abshim-json.5 '^\.B holder'
 misses abshim-json.5 '^\.B relative'
+misses abshim-json.5 '^\.B stddev_ratio'
+misses abshim-json.5 '^\.B default'
 misses abshim-json.5 '^\.B load_average'
 misses abshim-json.5 '^\.BR client_status'

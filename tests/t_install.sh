@@ -116,6 +116,12 @@ check_completion() {
 	completes "abshim report --top " ""
 	completes "abshim report --by t" "thread type"
 	completes "abshim report $scratch/recor" "$record_word"
+	completes "abshim compare --stu" "--student"
+	completes "abshim compare --convention " "classic freebsd"
+	completes "abshim compare --metric " ""
+	completes "abshim compare --as hyper" hyperfine
+	completes "abshim compare $scratch/recor" "$record_word"
+	completes "abshim compare -a $scratch/recor" "$record_word"
 	completes "abshim nonsense -" ""
 }
 

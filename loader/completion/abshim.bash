@@ -74,11 +74,19 @@ _abshim_complete_setting() {
 	done <<<"$(_abshim_keys)"
 }
 
-# What may stand where FILE, N, KEY or alternatives are asked for.
+# The tools whose output is understood.
+_abshim_parsers() {
+	"$abshim" list --json 2>/dev/null | awk -F '"' '
+		$2 == "parsers" { inside = 1 }
+		inside && $2 == "name" { print $4 }'
+}
+
+# What may stand where FILE, N, KEY, PARSER or alternatives are asked for.
 _abshim_complete_argument() {
 	case $1 in
 	KEY) _abshim_complete_setting ;;
-	N) ;;
+	PARSER) _abshim_parsers ;;
+	N | RUNS | S | NAME | SHARE | CHARS) ;;
 	*\|*) tr '|' '\n' <<<"$1" ;;
 	*) compgen -f -- "$current" ;;
 	esac

@@ -1,48 +1,15 @@
 /*
  * Collects metrics by name over the files of each arm.
  */
-#include "gather.h"
+#include "gather_items.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One value on its way to its metric. */
-struct item {
-	char *name;
-	size_t arm;
-	enum metric_unit unit;
-	enum metric_better better;
-	const double *values;
-	size_t count;
-	const struct summary *summary; /* or this */
-};
-
-struct items {
-	struct item *rows;
-	size_t count, room;
-	bool failed; /* no memory */
-};
-
-static void add_item(struct items *items, const char *label, const char *name, struct item item)
-{
-	if (items->count == items->room) {
-		size_t room = items->room * 2 + 64;
-		struct item *grown = realloc(items->rows, room * sizeof(*grown));
-		if (grown == NULL) {
-			items->failed = true;
-			return;
-		}
-		items->rows = grown;
-		items->room = room;
-	}
-	const char *slash = *label != '\0' ? "/" : "";
-	if (asprintf(&item.name, "%s%s%s", label, slash, name) < 0) {
-		items->failed = true;
-		return;
-	}
-	items->rows[items->count++] = item;
-}
+#define NAMED_MOST 5 /* of the metrics that an arm lacks */
+#define NAME_MOST  60
+#define NAMES_SIZE (NAMED_MOST * (NAME_MOST + 2) + 1)
 
 static void add_note(struct gathered *gathered, struct items *items, char *note)
 {
@@ -56,37 +23,6 @@ static void add_note(struct gathered *gathered, struct items *items, char *note)
 	grown[gathered->note_count++] = note;
 }
 
-static void add_result(struct items *items, size_t arm, const struct result *result, bool alone)
-{
-	const char *label = alone ? "" : result->label;
-	for (size_t i = 0; i < result->metric_count; i++) {
-		const struct metric *metric = &result->metrics[i];
-		add_item(items, label, metric->name,
-		        (struct item){ .arm = arm,
-		                .unit = metric->unit,
-		                .better = metric->better,
-		                .values = &metric->value,
-		                .count = 1 });
-	}
-	for (size_t i = 0; i < result->series_count; i++) {
-		const struct series *series = &result->series[i];
-		add_item(items, label, series->name,
-		        (struct item){ .arm = arm,
-		                .unit = series->unit,
-		                .better = series->better,
-		                .values = series->values,
-		                .count = series->count });
-	}
-	for (size_t i = 0; i < result->summary_count; i++) {
-		const struct summary *summary = &result->summaries[i];
-		add_item(items, label, summary->name,
-		        (struct item){ .arm = arm,
-		                .unit = summary->unit,
-		                .better = summary->better,
-		                .summary = summary });
-	}
-}
-
 /* only: number + 1 of the result that counts, 0: all. */
 static void add_output(struct gathered *gathered, struct items *items, size_t arm, const char *path,
         const struct output *output, size_t only)
@@ -97,7 +33,8 @@ static void add_output(struct gathered *gathered, struct items *items, size_t ar
 		if (only != 0 && only != i + 1)
 			continue;
 		if (!result->incomplete && !result->invalid) {
-			add_result(items, arm, result, output->result_count == 1 || only != 0);
+			items_add_result(
+			        items, arm, result, output->result_count == 1 || only != 0);
 			continue;
 		}
 		if (asprintf(&note, "%s: %s%s%s: %s", path, result->label,
@@ -132,41 +69,46 @@ static void fill_arm(struct arm_values *arm, const struct items *items, size_t n
 	}
 }
 
-static size_t value_count(const struct items *items, const char *name)
+/* Says of each arm what it lacks and another one has. */
+static void note_missing(struct gathered *gathered, struct items *items,
+        const struct gather_arm *arms, size_t arm_count)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < items->count; i++)
-		if (strcmp(items->rows[i].name, name) == 0)
-			count += items->rows[i].count;
-	return count;
+	for (size_t arm = 0; arm < arm_count; arm++) {
+		char names[NAMES_SIZE] = "", *note;
+		size_t missing = 0, used = 0;
+		for (size_t i = 0; i < items->name_count; i++) {
+			const char *name = items->names[i]->name;
+			if (items_has(items, arm, name))
+				continue;
+			if (missing++ < NAMED_MOST)
+				used += (size_t)snprintf(names + used, sizeof(names) - used,
+				        "%s%.*s", used > 0 ? ", " : "", NAME_MOST, name);
+		}
+		if (missing == 0)
+			continue;
+		if (asprintf(&note, "left out, since %s lacks it: %s%s", arms[arm].name, names,
+		            missing > NAMED_MOST ? " and others" : "") < 0)
+			note = NULL;
+		add_note(gathered, items, note);
+	}
 }
 
-static bool has_value(const struct items *items, size_t arm, const char *name)
+static bool is_everywhere(const struct items *items, size_t arm_count, const char *name)
 {
-	for (size_t i = 0; i < items->count; i++)
-		if (items->rows[i].arm == arm && strcmp(items->rows[i].name, name) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < arm_count; i++)
+		if (!items_has(items, i, name))
+			return false;
+	return true;
 }
 
-static bool is_known(const struct gathered *gathered, const char *name)
-{
-	for (size_t i = 0; i < gathered->count; i++)
-		if (strcmp(gathered->metrics[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Adds the metric of an item of the first arm, where every arm has it. */
+/* Adds the metric of an item that every arm has, unless its figures cannot be one metric. */
 static void add_metric(struct gathered *gathered, struct items *items,
         const struct gather_arm *arms, size_t arm_count, const struct item *item)
 {
-	for (size_t i = 1; i < arm_count; i++) {
+	const char *clash = items_find_clash(items, item->name);
+	if (clash != NULL) {
 		char *note;
-		if (has_value(items, i, item->name))
-			continue;
-		if (asprintf(&note, "%s: only %s has it, %s has not", item->name, arms[0].name,
-		            arms[i].name) < 0)
+		if (asprintf(&note, "left out: %s %s", item->name, clash) < 0)
 			note = NULL;
 		add_note(gathered, items, note);
 		return;
@@ -179,7 +121,7 @@ static void add_metric(struct gathered *gathered, struct items *items,
 	gathered->metrics[gathered->count++] = metric;
 	items->failed |= metric.name == NULL || metric.arms == NULL;
 	for (size_t i = 0; i < arm_count && !items->failed; i++) {
-		double *values = calloc(value_count(items, item->name) + 1, sizeof(*values));
+		double *values = calloc(items_value_count(items, item->name) + 1, sizeof(*values));
 		items->failed |= values == NULL;
 		metric.arms[i].name = arms[i].name;
 		if (values != NULL)
@@ -211,6 +153,26 @@ static void put_primary_first(struct gathered *gathered)
 	gathered->metrics[0] = first;
 }
 
+/* Figures of the same name need not be the same thing with another tool. */
+static void note_tools(struct gathered *gathered, struct items *items,
+        const struct gather_arm *arms, size_t arm_count)
+{
+	const struct output *first = arm_count > 0 && arms[0].count > 0 ? arms[0].outputs[0] : NULL;
+	for (size_t arm = 0; arm < arm_count; arm++)
+		for (size_t i = 0; i < arms[arm].count; i++) {
+			const struct output *output = arms[arm].outputs[i];
+			char *note;
+			if (output->parser == first->parser)
+				continue;
+			if (asprintf(&note, "%s is output of another tool than %s: %s, not %s",
+			            arms[arm].paths[i], arms[0].paths[0], output->parser->title,
+			            first->parser->title) < 0)
+				note = NULL;
+			add_note(gathered, items, note);
+			return;
+		}
+}
+
 struct gathered *gather(const struct gather_arm *arms, size_t count)
 {
 	struct items items = { 0 };
@@ -221,16 +183,18 @@ struct gathered *gather(const struct gather_arm *arms, size_t count)
 		for (size_t i = 0; i < arms[arm].count; i++)
 			add_output(gathered, &items, arm, arms[arm].paths[i], arms[arm].outputs[i],
 			        arms[arm].result);
-	gathered->metrics = calloc(items.count + 1, sizeof(*gathered->metrics));
+	note_tools(gathered, &items, arms, count);
+	items_find_names(&items);
+	if (!items.failed)
+		note_missing(gathered, &items, arms, count);
+	gathered->metrics = calloc(items.name_count + 1, sizeof(*gathered->metrics));
 	items.failed |= gathered->metrics == NULL;
-	for (size_t i = 0; i < items.count && !items.failed; i++)
-		if (items.rows[i].arm == 0 && !is_known(gathered, items.rows[i].name))
-			add_metric(gathered, &items, arms, count, &items.rows[i]);
+	for (size_t i = 0; i < items.name_count && !items.failed; i++)
+		if (is_everywhere(&items, count, items.names[i]->name))
+			add_metric(gathered, &items, arms, count, items.names[i]);
 	if (!items.failed)
 		put_primary_first(gathered);
-	for (size_t i = 0; i < items.count; i++)
-		free(items.rows[i].name);
-	free(items.rows);
+	items_free(&items);
 	if (!items.failed)
 		return gathered;
 	gathered_free(gathered);
