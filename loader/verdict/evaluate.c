@@ -3,7 +3,6 @@
  */
 #include "evaluate.h"
 
-#include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,15 +188,12 @@ static void bound_work(
 	        options->resamples < resamples || options->permutations < permutations;
 }
 
-/* GSL has to answer NAN for what it cannot compute, as for figures whose squares overflow; its
- * default is to abort. */
 struct evaluation *evaluate(
         const struct metric_values *metrics, size_t count, const struct evaluate_options *options)
 {
 	struct evaluation *evaluation = calloc(1, sizeof(*evaluation));
 	if (evaluation == NULL)
 		return NULL;
-	gsl_set_error_handler_off();
 	evaluation->options = *options;
 	bound_work(evaluation, metrics, count);
 	evaluation->metrics = calloc(count + 1, sizeof(*evaluation->metrics));
