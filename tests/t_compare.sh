@@ -64,6 +64,20 @@ says '.metrics[0].comparisons[0].verdict' undecided "$scratch/three" "$scratch/t
 says '.metrics[0].comparisons[0] | "\(.quote) \(.welch.relative)"' \
 	"no difference shown (+0, without any spread, n = 4+4) null" "$scratch/zero" "$scratch/zero"
 says '.metrics | length' 1 --metric value --metric value "$scratch/a" "$scratch/like"
+# JSON without NaN or infinity, whatever the files hold.
+for file in three four zero negative a; do
+	for other in three four zero lower one; do
+		[ $other != one ] || echo 7 >"$scratch/one"
+		abshim compare --json --equivalence 2% "$scratch/$file" "$scratch/$other" >"$scratch/out" ||
+			fail "compare $file $other"
+		python3 -c 'import json, sys
+json.load(sys.stdin, parse_constant=lambda name: sys.exit(name))' <"$scratch/out" ||
+			fail "JSON of $file and $other" "$scratch/out"
+		abshim compare --equivalence 2% --full "$scratch/$file" "$scratch/$other" >"$scratch/out"
+		! grep -wE 'nan|inf' "$scratch/out" || fail "text of $file and $other" "$scratch/out"
+	done
+done
+
 # What --as takes is what the list names.
 abshim list --json >"$scratch/list" || fail "abshim list --json"
 expect "parsers in the list" "$(grep -c '^PARSER(' loader/parse/parsers.def)" \

@@ -112,6 +112,8 @@ static double bca_quantile(
 {
 	double moved = bias + score;
 	double level = gsl_cdf_ugaussian_P(bias + moved / (1 - accelerated * moved));
+	if (isnan(level)) /* of figures whose powers overflow */
+		return NAN;
 	return gsl_stats_quantile_from_sorted_data(sorted, 1, count, level);
 }
 
@@ -120,8 +122,11 @@ static void bca(enum statistic which, struct stats_values a, struct stats_values
 {
 	double ma = gsl_stats_mean(a.values, 1, a.n), mb = gsl_stats_mean(b.values, 1, b.n);
 	double estimate = statistic(which, ma, mb), less = 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(replicates[i])) /* a ratio to a mean of 0 */
+			return;
 		less += replicates[i] < estimate ? 1 : replicates[i] == estimate ? 0.5 : 0;
+	}
 	less = less < 0.5 ? 0.5 : less > (double)count - 0.5 ? (double)count - 0.5 : less;
 	double bias = gsl_cdf_ugaussian_Pinv(less / (double)count);
 	double accelerated = acceleration(which, a, b, ma, mb);

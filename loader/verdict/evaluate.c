@@ -43,8 +43,7 @@ static size_t pair_blocks(
 static bool compare_pairs(struct comparison *to, const struct evaluate_options *options)
 {
 	const struct arm_values *a = to->reference, *b = to->arm;
-	to->paired.p = to->paired.low = to->paired.high = NAN;
-	to->paired.relative_low = to->paired.relative_high = NAN;
+	to->paired = (struct stats_difference){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 	if (a->blocks == NULL || b->blocks == NULL || a->values == NULL || b->values == NULL)
 		return true;
 	double *of_a = calloc(a->n + 1, sizeof(*of_a)), *of_b = calloc(a->n + 1, sizeof(*of_b));

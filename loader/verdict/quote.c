@@ -23,11 +23,10 @@ static const char *comparative(const struct metric_values *values, double differ
 {
 	bool more = difference > 0, time = values->unit == UNIT_SECONDS;
 	bool rate = values->unit == UNIT_RATE || values->unit == UNIT_BYTE_RATE;
-	if (values->better == BETTER_UNKNOWN)
-		return more ? "more" : "less";
-	bool good = more == (values->better == BETTER_MORE);
-	if (rate || (time && values->better == BETTER_LESS))
-		return good ? "faster" : "slower";
+	if (rate && values->better == BETTER_MORE)
+		return more ? "faster" : "slower";
+	if (time && values->better == BETTER_LESS)
+		return more ? "slower" : "faster";
 	return more ? "more" : "less";
 }
 
