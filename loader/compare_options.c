@@ -92,7 +92,7 @@ static const char *take_value(struct compare_options *options, const char *name,
 	if (strcmp(name, "--equivalence") == 0)
 		return compare_parse_percent(value, &options->evaluate.equivalence)
 		               ? NULL
-		               : "must be a percentage as in 1%";
+		               : "must be a percentage between 0% and 100%, such as 1%";
 	if (strcmp(name, "--seed") == 0)
 		return parse_count(value, 0, UINT32_MAX, &options->evaluate.seed)
 		               ? NULL

@@ -186,11 +186,11 @@ START_TEST(what_is_not_one_thing_is_no_metric)
 {
 	static const char *const texts[] = { "k=1 t=5\n", "k=2 t=5ms\n", "1\n2\n" };
 	static const char *const units[] = { "left out: t has other units in other files" };
-	static const char *const tools[] = {
-		"c.txt is output of another tool than a.txt: one number "
-		"a line, as ministat takes them, not key=value lines",
-		"left out, since a lacks it: value", "left out, since c lacks it: k, t"
-	};
+	static const char other_tool[] =
+	        "c.txt is output of another tool than a.txt: one number a line, as ministat takes "
+	        "them, not key=value lines";
+	static const char *const tools[] = { other_tool, "left out, since a lacks it: value",
+		"left out, since c lacks it: k, t" };
 	struct files files = { 0 };
 	read_files(&files, texts, 3);
 	struct gathered *gathered = gather_noted(files.arms, 2, units, 1);

@@ -172,6 +172,21 @@ static void print_line(
 	}
 }
 
+/* Says when values were too many for all of the resampling. */
+static void print_bounds(
+        FILE *out, const struct evaluation *evaluation, const struct verdict_style *style)
+{
+	const struct evaluate_options *options = &evaluation->options;
+	if (!evaluation->bounded || style->student)
+		return;
+	if (options->resamples == 0)
+		fputs("\nToo many values for bootstrap and permutations: left out\n", out);
+	else
+		fprintf(out,
+		        "\nMany values: %zu resamples of the bootstrap and %zu permutations only\n",
+		        options->resamples, options->permutations);
+}
+
 void verdict_write_text(
         FILE *out, const struct evaluation *evaluation, const struct verdict_style *style)
 {
@@ -184,9 +199,5 @@ void verdict_write_text(
 		if (!full)
 			print_line(out, evaluation, &evaluation->metrics[i]);
 	}
-	if (evaluation->bounded && !style->student)
-		fprintf(out,
-		        "\nSo many values that resampling was cut: %zu resamples of the "
-		        "bootstrap, %zu permutations\n",
-		        evaluation->options.resamples, evaluation->options.permutations);
+	print_bounds(out, evaluation, style);
 }
