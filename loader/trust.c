@@ -67,10 +67,11 @@ static bool any_ended(const struct model *model, enum model_ending ending)
 	return false;
 }
 
-static bool any_without_stats(const struct model *model)
+/* Whether any process was recorded so. */
+static bool any_recorded(const struct model *model, enum record_stats stats)
 {
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].record->control.stats == STATS_OFF)
+		if (model->processes[i].record->control.stats == stats)
 			return true;
 	return false;
 }
@@ -96,8 +97,11 @@ static void note_process(struct trust *trust, const struct model *model)
 	if (any_ended(model, MODEL_UNSEEN))
 		note(trust, "the end was not seen (a kill, a crash or a raw system call): what was "
 		            "counted until then is all here");
-	if (any_without_stats(model))
+	if (any_recorded(model, STATS_OFF))
 		note(trust, "ABSHIM_STATS=off: waits are neither counted nor timed");
+	if (any_recorded(model, STATS_HOLD))
+		note(trust, "ABSHIM_STATS=hold: the clock is read twice for each acquisition, "
+		            "some 20 ns that other runs are without: do not compare speeds");
 	if (flags & RECORD_FORKED)
 		note(trust, "a forked child: counting began at the fork");
 	if (flags & RECORD_IN_MEMORY)

@@ -45,5 +45,6 @@ for mutex in glibc yield:30; do
 	expect "$about: exit status" 0 "$status"
 	find_record mariadbd
 	expect_figure .settings.stats hold
+	expect_figure 'any(.trust.notes[]; startswith("ABSHIM_STATS=hold: "))' true
 	expect_holds
 done
