@@ -200,6 +200,29 @@ START_TEST(csv_rows_add_up)
 }
 END_TEST
 
+START_TEST(csv_counts_readers_and_writers)
+{
+	struct record_lock *lock = synthetic_lock(&made, 0x1000, synthetic_wait(2, 100, 60));
+	lock->family = FAMILY_rwlock;
+	lock->hold = (struct hold_totals){ 30, 5000, 700 };
+	lock->read_hold = (struct hold_totals){ 10, 40, 800 };
+	synthetic_thread(&made, 1, "t")->counters.rwlock =
+	        (struct rwlock_counters){ .read_acquired = 10,
+		        .write_acquired = 30,
+		        .read_contended = 1,
+		        .write_contended = 1,
+		        .read_wait_ns_total = 60,
+		        .write_wait_ns_total = 40,
+		        .read_hold_ns_total = 40,
+		        .write_hold_ns_total = 5000 };
+	build();
+	expect_text(write_csv, &(struct write_options){ .by = GROUP_TYPE },
+	        CSV_HEADING
+	        "\"server\",4711,type,rwlock,\"rwlock\",\"rwlock\",1,40,2,100,60,5040,800\r\n"
+	        "\"server\",4711,type,,\"(not in the tables)\",\"\",0,0,0,0,,0,\r\n");
+}
+END_TEST
+
 START_TEST(csv_fields_hold_any_name)
 {
 	strcpy(made.header->executable, "/bin/say \"a\", b");
@@ -296,6 +319,7 @@ int main(void)
 	tcase_add_loop_test(tcase, shares_add_up, 0, 50);
 	tcase_add_test(tcase, profile_holds_all_waits);
 	tcase_add_test(tcase, csv_rows_add_up);
+	tcase_add_test(tcase, csv_counts_readers_and_writers);
 	tcase_add_test(tcase, csv_fields_hold_any_name);
 	tcase_add_test(tcase, openmetrics_are_exact);
 	tcase_add_test(tcase, openmetrics_escape_labels);
