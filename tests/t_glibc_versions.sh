@@ -73,6 +73,18 @@ check_plugin() {
 	expect_figure .process.threads_created 4
 }
 
+# With that system's own libunwind.
+check_stacks() {
+	about="$suite, stacks"
+	forget_records
+	in_root shimmed ABSHIM_MUTEX=park ABSHIM_STACKS=16 ABSHIM_REPORT=none \
+		"$system/usr/bin/kccachetest" order -th 4 25000 >"$scratch/shim" 2>&1 ||
+		fail "$about: exit status $?" "$scratch/shim"
+	find_loader_record
+	expect_figure '.sampling.taken > 0' true
+	expect_figure 'any(.stacks[]; .end == "complete" and (.frames | length) > 3)' true
+}
+
 tried=
 for suite in bullseye trixie; do
 	system=$PWD/build/sysroot-$suite
@@ -82,5 +94,6 @@ for suite in bullseye trixie; do
 		check_programs
 		check_plugin
 	done
+	check_stacks
 done
 [ -n "$tried" ] || skip "build/sysroot-bullseye and build/sysroot-trixie are missing"
