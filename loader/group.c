@@ -54,21 +54,17 @@ static bool name_by_word(struct group_row *row, const char *word)
 	return row->key != NULL;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void add_lock(struct group_row *row, const struct record_lock *lock)
 {
+	const struct hold_totals hold = family_hold(lock);
 	row->family = lock->family < FAMILY_COUNT ? lock->family : FAMILY_COUNT;
 	row->members = 1;
-	row->acquired = lock->hold.acquired + lock->read_hold.acquired;
+	row->acquired = hold.acquired;
 	row->waits = lock->wait.waits;
 	row->wait_ns_total = lock->wait.wait_ns_total;
 	row->wait_ns_max = lock->wait.wait_ns_max;
-	row->hold_ns_total = lock->hold.hold_ns_total + lock->read_hold.hold_ns_total;
-	row->hold_ns_max = larger(lock->hold.hold_ns_max, lock->read_hold.hold_ns_max);
+	row->hold_ns_total = hold.hold_ns_total;
+	row->hold_ns_max = hold.hold_ns_max;
 }
 
 static bool name_lock(const struct model *model, struct symbols *symbols,
@@ -193,6 +189,11 @@ static int compare_waits(const void *left, const void *right)
 		if (pairs[i][0] != pairs[i][1])
 			return pairs[i][0] < pairs[i][1] ? -1 : 1;
 	return compare_keys(left, right);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static void merge_row(struct group_row *to, const struct group_row *from)

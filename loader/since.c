@@ -159,6 +159,12 @@ static void subtract_threads(struct record *record, const struct record *earlier
 	}
 }
 
+static void subtract_hold(struct hold_totals *now, const struct hold_totals *then)
+{
+	subtract(&now->acquired, then->acquired);
+	subtract(&now->hold_ns_total, then->hold_ns_total);
+}
+
 static void subtract_locks(struct record *record, const struct record *earlier)
 {
 	struct record_lock now, then;
@@ -167,8 +173,8 @@ static void subtract_locks(struct record *record, const struct record *earlier)
 			return;
 		record_copy(earlier, REGION_LOCKS, i, &then, sizeof(then));
 		subtract_wait(&now.wait, &then.wait);
-		subtract(&now.hold.acquired, then.hold.acquired);
-		subtract(&now.hold.hold_ns_total, then.hold.hold_ns_total);
+		subtract_hold(&now.hold, &then.hold);
+		subtract_hold(&now.read_hold, &then.read_hold);
 		record_put(record, REGION_LOCKS, i, &now, sizeof(now));
 	}
 }

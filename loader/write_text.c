@@ -100,7 +100,7 @@ void table_of_threads(const struct view *view)
 static bool counts_holds(const struct model *model)
 {
 	for (size_t i = 0; i < model->lock_count; i++)
-		if (model->locks[i].lock.hold.acquired > 0)
+		if (family_hold(&model->locks[i].lock).acquired > 0)
 			return true;
 	return false;
 }

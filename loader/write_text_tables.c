@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "families.h"
 #include "words.h"
 
 #define LOCK_KIND 20 /* columns that " (normal, destroyed)" needs */
@@ -66,8 +67,10 @@ static int compare_holds(const void *left, const void *right)
 {
 	const struct lock_row *a = *(const struct lock_row *const *)left;
 	const struct lock_row *b = *(const struct lock_row *const *)right;
-	if (a->lock.hold.hold_ns_total != b->lock.hold.hold_ns_total)
-		return a->lock.hold.hold_ns_total < b->lock.hold.hold_ns_total ? 1 : -1;
+	uint64_t a_ns = family_hold(&a->lock).hold_ns_total;
+	uint64_t b_ns = family_hold(&b->lock).hold_ns_total;
+	if (a_ns != b_ns)
+		return a_ns < b_ns ? 1 : -1;
 	return a->id < b->id ? -1 : 1;
 }
 
@@ -77,7 +80,7 @@ void table_of_holds(const struct view *view)
 	const struct lock_row **rows = calloc(model->lock_count + 1, sizeof(*rows));
 	size_t count = 0;
 	for (size_t i = 0; rows != NULL && i < model->lock_count; i++)
-		if (model->locks[i].lock.hold.acquired > 0)
+		if (family_hold(&model->locks[i].lock).acquired > 0)
 			rows[count++] = &model->locks[i];
 	if (count == 0) {
 		free(rows);
@@ -88,15 +91,15 @@ void table_of_holds(const struct view *view)
 	fprintf(view->out, "%9s %8s %11s %9s %9s   %s\n", "held", "of time", "acquired", "mean",
 	        "longest", "lock");
 	for (size_t i = 0; i < shown; i++) {
-		const struct hold_totals *hold = &rows[i]->lock.hold;
+		const struct hold_totals hold = family_hold(&rows[i]->lock);
 		char numbers[5][TEXT_NUMBER_SIZE];
 		fprintf(view->out, "%9s %8s %11s %9s %9s   ",
-		        text_duration(numbers[0], hold->hold_ns_total),
-		        text_percent(numbers[1], hold->hold_ns_total,
+		        text_duration(numbers[0], hold.hold_ns_total),
+		        text_percent(numbers[1], hold.hold_ns_total,
 		                model->processes[rows[i]->process].duration_ns),
-		        text_count(numbers[2], hold->acquired),
-		        text_duration(numbers[3], hold->hold_ns_total / hold->acquired),
-		        text_duration(numbers[4], hold->hold_ns_max));
+		        text_count(numbers[2], hold.acquired),
+		        text_duration(numbers[3], hold.hold_ns_total / hold.acquired),
+		        text_duration(numbers[4], hold.hold_ns_max));
 		print_lock_name(view, rows[i]);
 	}
 	free(rows);

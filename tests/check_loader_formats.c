@@ -200,7 +200,7 @@ START_TEST(csv_rows_add_up)
 }
 END_TEST
 
-START_TEST(csv_counts_readers_and_writers)
+START_TEST(readers_and_writers_hold)
 {
 	struct record_lock *lock = synthetic_lock(&made, 0x1000, synthetic_wait(2, 100, 60));
 	lock->family = FAMILY_rwlock;
@@ -220,6 +220,10 @@ START_TEST(csv_counts_readers_and_writers)
 	        CSV_HEADING
 	        "\"server\",4711,type,rwlock,\"rwlock\",\"rwlock\",1,40,2,100,60,5040,800\r\n"
 	        "\"server\",4711,type,,\"(not in the tables)\",\"\",0,0,0,0,,0,\r\n");
+	size_t size;
+	char *text = written(write_text, &(struct write_options){ .top = 1 }, &size);
+	expect_line(text, "  5.04 us  <0.01 %          40    126 ns    800 ns   0x1000");
+	free(text);
 }
 END_TEST
 
@@ -319,7 +323,7 @@ int main(void)
 	tcase_add_loop_test(tcase, shares_add_up, 0, 50);
 	tcase_add_test(tcase, profile_holds_all_waits);
 	tcase_add_test(tcase, csv_rows_add_up);
-	tcase_add_test(tcase, csv_counts_readers_and_writers);
+	tcase_add_test(tcase, readers_and_writers_hold);
 	tcase_add_test(tcase, csv_fields_hold_any_name);
 	tcase_add_test(tcase, openmetrics_are_exact);
 	tcase_add_test(tcase, openmetrics_escape_labels);

@@ -286,6 +286,10 @@ static void add_ended(struct synthetic *made)
 START_TEST(since_a_copy_only_the_rest_counts)
 {
 	struct synthetic now = worker(100, 0x7f0000000000, 1), then = earlier_worker();
+	struct record_lock *lock_now = synthetic_entry(&now, REGION_LOCKS, 0);
+	struct record_lock *lock_then = synthetic_entry(&then, REGION_LOCKS, 0);
+	lock_now->read_hold = (struct hold_totals){ 5, 70, 20 };
+	lock_then->read_hold = (struct hold_totals){ 2, 30, 20 };
 	add_ended(&now);
 	struct record *record = side_add(&side, &now);
 	struct record *earlier = synthetic_read(&then, then.size, why);
@@ -303,6 +307,8 @@ START_TEST(since_a_copy_only_the_rest_counts)
 	ck_assert_uint_eq(model->counters.mutex.wait_ns_max, 200); /* of the whole */
 	ck_assert_uint_eq(model->locks[0].lock.wait.waits, 2);
 	ck_assert_uint_eq(model->locks[0].lock.wait.histogram[10], 2);
+	ck_assert_uint_eq(model->locks[0].lock.read_hold.acquired, 3);
+	ck_assert_uint_eq(model->locks[0].lock.read_hold.hold_ns_total, 40);
 	ck_assert_uint_eq(model->site_count, 1); /* nobody waited at the other one */
 	ck_assert_uint_eq(model->sites[0].wait.wait_ns_total, 100);
 	ck_assert_uint_eq(model->blame_count, 0);
