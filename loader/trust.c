@@ -104,6 +104,8 @@ static void note_process(struct trust *trust, const struct model *model)
 		            "some 20 ns that other runs are without: do not compare speeds");
 	if (flags & RECORD_FORKED)
 		note(trust, "a forked child: counting began at the fork");
+	if (flags & RECORD_NO_STACKS)
+		note(trust, "no stacks: the process was forked while one was being taken");
 	if (flags & RECORD_IN_MEMORY)
 		note(trust, "no record file could be made: this record is gone with the process");
 	if (flags & RECORD_NOT_TMPFS)

@@ -315,5 +315,8 @@ void settings_read(char *const *environment, const char *executable)
 		if (strncmp(*string, "ABSHIM_", 7) == 0)
 			read_variable(*string);
 	check_pause(environment);
+	if (settings.stack_depth != 0 && settings.stats == STATS_OFF)
+		refuse("ABSHIM_STACKS", look_up(environment, "ABSHIM_STACKS"),
+		        "stacks are taken of what statistics see: ABSHIM_STATS must be on or hold");
 	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
 }

@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "rules.h"
 #include "signals.h"
+#include "start.h"
 #include "thread.h"
 
 #define COST_SHARE   100u       /* a stack's cost lies this many times under the time between two */
@@ -233,7 +234,10 @@ void stacks_load(void)
 	struct thread_aside aside = thread_step_aside();
 	const char *wrong = unwind_load();
 	thread_step_back(aside);
-	if (wrong != NULL)
+	if (wrong != NULL) {
+		if (start_has_record())
+			record_unlink();
 		settings_refuse((const char *const[]){ "ABSHIM_STACKS: ", wrong, NULL });
+	}
 	loaded = true;
 }

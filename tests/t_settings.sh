@@ -35,6 +35,10 @@ for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$scra
 	"$scratch/link" /tmp "$long"; do
 	refused ABSHIM_DIR="$value"
 done
+for value in "" -1 +1 x 65 1e1 0x10 16: 99999999999999999999; do
+	refused ABSHIM_STACKS="$value"
+done
+refused ABSHIM_STACKS=16 ABSHIM_STATS=off
 refused ABSHIM_MATCH=
 for value in "" -1 x 30x 1000001; do
 	refused LIBPTHREAD_YIELDLOOPS="$value"

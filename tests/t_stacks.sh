@@ -75,6 +75,7 @@ shimmed ABSHIM_STACKS=16 LD_LIBRARY_PATH="$scratch" "$workload" 1 none >"$scratc
 expect "$about: exit status" 78 $?
 expect "$about: message" "abshim: ABSHIM_STACKS: cannot load $libunwind: install the package libunwind8" \
 	"$(cat "$scratch/shim")"
+expect "$about: records" "" "$(ls "$ABSHIM_DIR")"
 
 about="libunwind is not wanted"
 forget_records
