@@ -221,10 +221,9 @@ static void note_uncovered(struct trust *trust, const struct model *model)
 {
 	struct uncovered uncovered = uncovered_new(model);
 	const struct record_uncovered *rows = uncovered.rows;
-	note_opened(trust, &uncovered, UNCOVERED_DEEPBIND,
-	        "the program asked for it with RTLD_DEEPBIND");
+	note_opened(trust, &uncovered, UNCOVERED_DEEPBIND, "the program asked for RTLD_DEEPBIND");
 	note_opened(trust, &uncovered, UNCOVERED_NAMESPACE,
-	        "the program asked for it in a namespace of its own (dlmopen)");
+	        "the program asked for a namespace of its own (dlmopen)");
 	for (size_t from = 0, to; from < uncovered.count; from = to) {
 		for (to = from + 1; to < uncovered.count && rows[to].reason == rows[from].reason &&
 		                    strcmp(rows[to].path, rows[from].path) == 0;)

@@ -88,13 +88,13 @@ fi
 about="RTLD_DEEPBIND"
 load d "$alpha" "$gamma" "$alpha" "$scratch/missing.so"
 expect_uncovered "deepbind null alpha.so, deepbind null gamma.so, deepbind null missing.so" \
-	"calls of alpha.so, gamma.so, missing.so are not seen: the program asked for it with RTLD_DEEPBIND"
+	"calls of alpha.so, gamma.so, missing.so are not seen: the program asked for RTLD_DEEPBIND"
 expect_figure '.totals.mutex.acquired' 1
 
 about="a namespace of its own"
 load n "$alpha"
 expect_uncovered "namespace null alpha.so" \
-	"calls of alpha.so are not seen: the program asked for it in a namespace of its own"
+	"calls of alpha.so are not seen: the program asked for a namespace of its own"
 expect_figure '.totals.mutex.acquired' 1
 
 about="forked children of such a program"
