@@ -102,8 +102,12 @@ bool write_groups_text(FILE *out, const struct model *model, struct symbols *sym
 	if (groups == NULL)
 		return false;
 	whole.wait_ns_total = groups->total.wait_ns_total;
-	text_head(&view);
-	print_groups(&view, groups);
+	if (model->counted_nothing) {
+		text_nothing(&view);
+	} else {
+		text_head(&view);
+		print_groups(&view, groups);
+	}
 	groups_free(groups);
 	return true;
 }

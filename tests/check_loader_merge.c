@@ -321,6 +321,27 @@ START_TEST(since_a_copy_only_the_rest_counts)
 }
 END_TEST
 
+/* The thread ended while the copy was made, which has met it twice: running, and ended. */
+START_TEST(since_a_torn_copy_counts_nothing_twice)
+{
+	struct synthetic now = worker(100, 0x7f0000000000, 1), then = earlier_worker();
+	add_ended(&now);
+	synthetic_retired(&then, 1, "other");
+	struct record_retired *ended = synthetic_retired(&then, 1, "ends");
+	ended->counters.mutex.acquired = 5;
+	ended->counters.mutex.try_failed = 2;
+	struct record *record = side_add(&side, &now);
+	struct record *earlier = synthetic_read(&then, then.size, why);
+	ck_assert_msg(since_subtract(record, earlier, why), "%s", why);
+	record_free(earlier);
+	free(then.bytes);
+	side.sources[0].since = true;
+	side_build(&side);
+	ck_assert_uint_eq(side.model->counters.mutex.acquired, 6 + 1000 + 45);
+	ck_assert_uint_eq(side.model->counters.mutex.try_failed, 1);
+}
+END_TEST
+
 /* The other way round, or with the record of another process, there is nothing to subtract. */
 START_TEST(since_refuses_what_is_no_earlier_copy)
 {
@@ -359,6 +380,7 @@ int main(void)
 	tcase_add_test(tcase, damaged_stacks_are_left_out);
 	tcase_add_test(tcase, a_directory_stands_for_its_records);
 	tcase_add_test(tcase, since_a_copy_only_the_rest_counts);
+	tcase_add_test(tcase, since_a_torn_copy_counts_nothing_twice);
 	tcase_add_test(tcase, since_refuses_what_is_no_earlier_copy);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
