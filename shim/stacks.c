@@ -68,7 +68,7 @@ void stacks_unloading(void)
 
 void stacks_unloaded(void)
 {
-	if (!loaded || --own.unloading != 0)
+	if (own.unloading == 0 || --own.unloading != 0)
 		return;
 	rules_forget();
 	__atomic_fetch_sub(&gate, 1, __ATOMIC_RELEASE); /* pairs with gate_enter */
@@ -98,7 +98,8 @@ static uint32_t random_below(uint32_t limit)
 static bool is_drawn(uint64_t now_ns)
 {
 	uint32_t interval = __atomic_load_n(&rate.interval, __ATOMIC_RELAXED);
-	if (now_ns - __atomic_load_n(&rate.last_ns, __ATOMIC_RELAXED) > QUIET_NS)
+	/* Another thread's last one may have ended after this event. */
+	if (now_ns > __atomic_load_n(&rate.last_ns, __ATOMIC_RELAXED) + QUIET_NS)
 		return true;
 	if (own.left > 2 * interval) /* drawn when stacks were fewer */
 		own.left = 0;
