@@ -33,7 +33,8 @@ static bool is_running(const struct model_source *source)
 	if (source->running != 0)
 		return true;
 	return source->wait_status == -1 && header->start_ticks != 0 &&
-	       process_start_ticks(header->pid) == header->start_ticks;
+	       process_start_ticks(header->pid) == header->start_ticks &&
+	       !process_has_ended(header->pid);
 }
 
 static void find_ending(struct process_row *process, const struct model_source *source)

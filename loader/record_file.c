@@ -310,7 +310,7 @@ struct record *record_read_process(pid_t pid, char why[WHY_SIZE])
 		close(mapping.fd);
 	} else {
 		struct source source = { .fd = -1,
-			.pid = pid,
+			.pid = mapping.thread,
 			.address = mapping.start,
 			.size = mapping.end - mapping.start };
 		record = read_source(&source, why);
