@@ -121,6 +121,7 @@ static __attribute__((noinline)) int wait_for_lock(
 EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
 	lifetime_ends(lock, FAMILY_spinlock);
+	spinlock_release(lock); /* for where libc's function is absent */
 	int result = REAL_THREADS(pthread_spin_init)(lock, shared);
 	if (result == 0)
 		lifetime_begins(lock, CALL_SITE);
