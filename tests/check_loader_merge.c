@@ -56,6 +56,9 @@ static struct synthetic worker(int pid, uint64_t base, uint64_t n)
 		.acquired = 10 * n, .contended = 3, .wait_ns_total = 300 * n, .wait_ns_max = 200 * n
 	};
 	made.header->lost_waits = n;
+	made.header->stacks_due = 3;
+	made.header->stacks_taken = 2;
+	made.header->stack_ns_total = 4000;
 	return made;
 }
 
@@ -130,7 +133,11 @@ START_TEST(locks_stay_those_of_their_process)
 	                "             20          3   600 ns\n");
 	expect_in(text, " 0x9000 of 101 (normal)\n");
 	expect_in(text, "held by libshared.so.1+0x2100\n");
-	expect_in(text, "  stacks of 4 of 0 waits\n");
+	expect_in(text, "\nStacks, by time waited with them\n"
+	                "  stacks of 4 of 6 waits; taking one took 2.00 us\n");
+	expect_in(text,
+	        "   300 ns  100.0 %           4     75 ns             libshared.so.1+0x2100\n"
+	        "                                                     libshared.so.1+0x2500\n");
 	expect_width(text);
 	free(text);
 }
