@@ -3,6 +3,9 @@
  */
 #include "write.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "group.h"
 #include "json_members.h"
 #include "text_table.h"
@@ -13,14 +16,17 @@
 #define NAME_WIDTH (TABLE_WIDTH - TABLE_NAME_COLUMN - 8) /* a little more than a label needs */
 
 static const struct {
-	const char *title, *members, *name;
+	const char *title, *held, *members, *name;
 } titles[] = {
-	[GROUP_LOCK] = { "Locks, by time waited for them", "", "lock" },
-	[GROUP_SITE] = { "Call sites, by time waited in them", "locks", "call site" },
-	[GROUP_CREATION] = { "Locks of one kind, by time waited for them", "locks",
+	[GROUP_LOCK] = { "Locks, by time waited for them", "Locks, by time held", "", "lock" },
+	[GROUP_SITE] = { "Call sites, by time waited in them", NULL, "locks", "call site" },
+	[GROUP_CREATION] = { "Locks of one kind, by time waited for them",
+	        "Locks of one kind, by time held", "locks",
 	        "variable, or where created or first used" },
-	[GROUP_THREAD] = { "Threads of one name, by time waited", "threads", "name" },
-	[GROUP_TYPE] = { "Types of locks, by time waited for them", "locks", "type" },
+	[GROUP_THREAD] = { "Threads of one name, by time waited",
+	        "Threads of one name, by time held", "threads", "name" },
+	[GROUP_TYPE] = { "Types of locks, by time waited for them", "Types of locks, by time held",
+	        "locks", "type" },
 };
 
 static void print_row(const struct view *view, const struct group_row *row, const char *label)
@@ -34,34 +40,74 @@ static void print_row(const struct view *view, const struct group_row *row, cons
 	fputc('\n', view->out);
 }
 
-static void print_holds(const struct view *view, const struct groups *groups, size_t shown)
+static void print_hold(const struct view *view, const struct group_row *row, const char *label)
 {
+	char numbers[5][TEXT_NUMBER_SIZE];
+	fprintf(view->out, "%9s %8s %11s %9s %9s   %7s ",
+	        text_duration(numbers[0], row->hold_ns_total),
+	        text_percent(numbers[1], row->hold_ns_total, view->model->duration_ns),
+	        text_count(numbers[2], row->acquired),
+	        text_duration(
+	                numbers[3], row->acquired > 0 ? row->hold_ns_total / row->acquired : 0),
+	        text_duration(numbers[4], row->hold_ns_max), "");
+	table_name(view, label, NAME_WIDTH);
+	fputc('\n', view->out);
+}
+
+static int compare_holds(const void *left, const void *right)
+{
+	const struct group_row *a = *(const struct group_row *const *)left;
+	const struct group_row *b = *(const struct group_row *const *)right;
+	if (a->hold_ns_total != b->hold_ns_total)
+		return a->hold_ns_total < b->hold_ns_total ? 1 : -1;
+	return strcmp(a->key, b->key);
+}
+
+/* The rows that were held, the longest first; the caller frees them. NULL: no memory. */
+static const struct group_row **held_rows(const struct groups *groups, size_t *count)
+{
+	const struct group_row **rows = calloc(groups->count + 1, sizeof(*rows));
+	*count = 0;
+	for (size_t i = 0; rows != NULL && i < groups->count; i++)
+		if (groups->rows[i].hold_ns_total > 0)
+			rows[(*count)++] = &groups->rows[i];
+	if (rows != NULL)
+		qsort(rows, *count, sizeof(*rows), compare_holds);
+	return rows;
+}
+
+/* Call sites wait; they are not held. */
+static bool print_holds(const struct view *view, const struct groups *groups)
+{
+	size_t count;
 	if (groups->total.hold_ns_total == 0 || groups->by == GROUP_SITE)
-		return;
-	fprintf(view->out, "\n%9s %8s %11s %9s %9s   %7s %s\n", "held", "of time", "acquired",
-	        "mean", "longest", "", titles[groups->by].name);
-	for (size_t i = 0; i < shown; i++) {
-		const struct group_row *row = &groups->rows[i];
-		char numbers[5][TEXT_NUMBER_SIZE];
-		if (row->hold_ns_total == 0)
-			continue;
-		fprintf(view->out, "%9s %8s %11s %9s %9s   %7s ",
-		        text_duration(numbers[0], row->hold_ns_total),
-		        text_percent(numbers[1], row->hold_ns_total, view->model->duration_ns),
-		        text_count(numbers[2], row->acquired),
-		        text_duration(numbers[3],
-		                row->acquired > 0 ? row->hold_ns_total / row->acquired : 0),
-		        text_duration(numbers[4], row->hold_ns_max), "");
-		table_name(view, row->label, NAME_WIDTH);
-		fputc('\n', view->out);
+		return true;
+	const struct group_row **rows = held_rows(groups, &count);
+	if (rows == NULL)
+		return false;
+	size_t shown = table_heading(view, titles[groups->by].held, count);
+	fprintf(view->out, "%9s %8s %11s %9s %9s   %7s %s\n", "held", "of time", "acquired", "mean",
+	        "longest", "", titles[groups->by].name);
+	/* Not every acquisition that the totals count is one of which the hold was timed. */
+	struct group_row rest = groups->rest, total = groups->total;
+	rest.acquired = total.acquired = 0;
+	for (size_t i = 0; i < count; i++) {
+		total.acquired += rows[i]->acquired;
+		if (i < shown)
+			print_hold(view, rows[i], rows[i]->label);
 	}
+	if (rest.hold_ns_total > 0)
+		print_hold(view, &rest, "(in no row)");
+	print_hold(view, &total, "(total)");
+	free(rows);
+	return true;
 }
 
 /* What --top leaves out, as one row. */
-static struct group_row sum_of(const struct groups *groups, size_t from)
+static struct group_row sum_of(const struct groups *groups, size_t from, size_t to)
 {
 	struct group_row sum = { .family = FAMILY_COUNT };
-	for (size_t i = from; i < groups->count; i++) {
+	for (size_t i = from; i < to; i++) {
 		const struct group_row *row = &groups->rows[i];
 		sum.members += row->members;
 		sum.waits += row->waits;
@@ -72,22 +118,31 @@ static struct group_row sum_of(const struct groups *groups, size_t from)
 	return sum;
 }
 
-static void print_groups(const struct view *view, const struct groups *groups)
+/* How many rows anybody waited for: they come first. */
+static size_t count_waited(const struct groups *groups)
 {
-	size_t shown = table_heading(view, titles[groups->by].title, groups->count);
+	size_t count = 0;
+	while (count < groups->count && groups->rows[count].waits > 0)
+		count++;
+	return count;
+}
+
+static void print_waits(const struct view *view, const struct groups *groups)
+{
+	size_t count = count_waited(groups);
+	size_t shown = table_heading(view, titles[groups->by].title, count);
 	char what[128];
 	snprintf(what, sizeof(what), "%7s %s", titles[groups->by].members, titles[groups->by].name);
 	table_waits_heading(view, what);
 	for (size_t i = 0; i < shown; i++)
 		print_row(view, &groups->rows[i], groups->rows[i].label);
-	if (shown < groups->count) {
-		struct group_row hidden = sum_of(groups, shown);
+	if (shown < count) {
+		struct group_row hidden = sum_of(groups, shown, count);
 		print_row(view, &hidden, "(the rows not shown)");
 	}
 	if (groups->rest.waits > 0 || groups->rest.wait_ns_total > 0)
 		print_row(view, &groups->rest, "(not in the tables, which were full)");
 	print_row(view, &groups->total, "(total)");
-	print_holds(view, groups, shown);
 }
 
 bool write_groups_text(FILE *out, const struct model *model, struct symbols *symbols,
@@ -102,14 +157,16 @@ bool write_groups_text(FILE *out, const struct model *model, struct symbols *sym
 	if (groups == NULL)
 		return false;
 	whole.wait_ns_total = groups->total.wait_ns_total;
+	bool complete = true;
 	if (model->counted_nothing) {
 		text_nothing(&view);
 	} else {
 		text_head(&view);
-		print_groups(&view, groups);
+		print_waits(&view, groups);
+		complete = print_holds(&view, groups);
 	}
 	groups_free(groups);
-	return true;
+	return complete;
 }
 
 static json_t *row_object(const struct group_row *row)

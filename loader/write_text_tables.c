@@ -33,15 +33,22 @@ static void print_lock_name(const struct view *view, const struct lock_row *row)
 	        row->lock.destroyed ? ", destroyed" : "");
 }
 
+/* How many locks anybody waited for: they come first. Others have been held only. */
+static size_t count_waited(const struct model *model)
+{
+	size_t count = 0;
+	while (count < model->lock_count && model->locks[count].lock.wait.waits > 0)
+		count++;
+	return count;
+}
+
 void table_of_locks(const struct view *view)
 {
 	uint64_t previous = 0;
-	size_t shown = 0;
-	if (view->model->wait_ns_total > 0 || !view->counts_holds)
-		shown = view->model->lock_count;
-	if (shown == 0)
+	size_t count = count_waited(view->model);
+	if (count == 0)
 		return;
-	shown = table_heading(view, "Locks, by time waited for them", shown);
+	size_t shown = table_heading(view, "Locks, by time waited for them", count);
 	table_waits_heading(view, "lock, and where it was created or first used");
 	for (size_t i = 0; i < shown; i++) {
 		const struct lock_row *row = &view->model->locks[i];

@@ -208,7 +208,11 @@ START_TEST(text_shows_rows_rest_and_total)
 	expect_in(text, "    10 ns   0.65 %           2      5 ns      0 ns           (not in the "
 	                "tables, which were full)\n");
 	expect_in(text, "  1.54 us  100.0 %          20     77 ns    500 ns           (total)\n");
-	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    302 ns           0x1080\n");
+	expect_in(text, "Locks, by time held (2 of 3; --top N shows more)\n");
+	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    300 ns           0x1000\n");
+	expect_in(
+	        text, "   500 ns  <0.01 %           0      0 ns      0 ns           (in no row)\n");
+	expect_in(text, "  3.50 us  <0.01 %          30    116 ns    302 ns           (total)\n");
 	expect_not_in(text, "0 ns           0x2000\n");
 	expect_width(text);
 	free(text);
