@@ -19,9 +19,9 @@ EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char 
 
 EXPORT int dlclose(void *library)
 {
-	stacks_unloading();
+	stacks_hold_off();
 	int result = REAL(dlclose)(library);
 	record_modules_unmapped();
-	stacks_unloaded();
+	stacks_allow();
 	return result;
 }

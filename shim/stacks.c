@@ -21,8 +21,7 @@
 
 #define TAKING UINT32_MAX
 
-/* Who may take stacks: 0 anybody, TAKING one thread does; else how many threads are unloading
- * code. */
+/* Who may take stacks: 0 anybody, TAKING one thread does; else how many threads hold them off. */
 static uint32_t gate;
 
 static bool loaded;
@@ -34,14 +33,14 @@ static struct {
 } rate = { .interval = 1 };
 
 static __thread struct {
-	uint32_t left;      /* events until the next stack */
-	uint32_t unloading; /* calls that are unloading code */
+	uint32_t left;     /* events until the next stack */
+	uint32_t held_off; /* nested calls of stacks_hold_off */
 } own __attribute__((tls_model("initial-exec")));
 
 static bool gate_enter(void)
 {
 	uint32_t expected = 0;
-	/* Pairs with the releases in gate_leave and stacks_unloaded. */
+	/* Pairs with the releases in gate_leave and stacks_allow. */
 	return __atomic_compare_exchange_n(
 	        &gate, &expected, TAKING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -51,24 +50,26 @@ static void gate_leave(void)
 	__atomic_store_n(&gate, 0, __ATOMIC_RELEASE); /* pairs with the acquires */
 }
 
-void stacks_unloading(void)
+void stacks_hold_off(void)
 {
+	struct timespec pause = { 0, 20000 };
 	uint32_t threads = __atomic_load_n(&gate, __ATOMIC_RELAXED);
-	if (!loaded || own.unloading++ != 0)
+	if (!loaded || own.held_off++ != 0)
 		return;
-	/* Whoever takes a stack waits for nothing: it will not be long. */
+	/* Whoever takes a stack waits for nothing and nobody, and needs no more than a CPU, which a
+	 * thread of a higher priority leaves it only by sleeping. */
 	do {
 		while (threads == TAKING) {
-			sys_call3(SYS_sched_yield, 0, 0, 0);
+			sys_call3(SYS_nanosleep, SYS_ARG(&pause), 0, 0);
 			threads = __atomic_load_n(&gate, __ATOMIC_RELAXED);
 		}
 	} while (!__atomic_compare_exchange_n(
 	        &gate, &threads, threads + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
 }
 
-void stacks_unloaded(void)
+void stacks_allow(void)
 {
-	if (own.unloading == 0 || --own.unloading != 0)
+	if (own.held_off == 0 || --own.held_off != 0)
 		return;
 	rules_forget();
 	__atomic_fetch_sub(&gate, 1, __ATOMIC_RELEASE); /* pairs with gate_enter */
@@ -82,7 +83,7 @@ bool stacks_forked(void)
 		loaded = false;
 		settings.stack_depth = 0;
 	}
-	gate = own.unloading != 0;
+	gate = own.held_off != 0;
 	return !lost;
 }
 

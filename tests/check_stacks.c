@@ -92,14 +92,14 @@ START_TEST(none_while_code_is_unloaded)
 {
 	frames_load();
 	pthread_mutex_lock(&mutex);
-	stacks_unloading();
-	stacks_unloading();
+	stacks_hold_off();
+	stacks_hold_off();
 	wait_here();
-	stacks_unloaded();
+	stacks_allow();
 	wait_here();
 	ck_assert_uint_eq(record_header->stacks_skipped, 2);
 	ck_assert_uint_eq(record_header->stacks_taken, 0);
-	stacks_unloaded();
+	stacks_allow();
 	wait_here();
 	ck_assert_uint_eq(record_header->stacks_skipped, 2);
 	ck_assert_uint_eq(record_header->stacks_taken, 1);
