@@ -134,7 +134,7 @@ START_TEST(locks_stay_those_of_their_process)
 	expect_in(text, " 0x9000 of 101 (normal)\n");
 	expect_in(text, "held by libshared.so.1+0x2100\n");
 	expect_in(text, "\nStacks, by time waited with them\n"
-	                "  stacks of 4 of 6 waits; taking one took 2.00 us\n");
+	                "  stacks of 4 of 6 waits and releases; taking one took 2.00 us\n");
 	expect_in(text,
 	        "   300 ns  100.0 %           4     75 ns             libshared.so.1+0x2100\n"
 	        "                                                     libshared.so.1+0x2500\n");
