@@ -22,12 +22,13 @@
 
 #define ALIGNMENT      4096u
 #define POPULATE_CHUNK 16384u
+#define EAGER_BYTES    262144u /* of each region, where pages are allocated through the file */
 #define NAME_TRIES     1000u
 
 struct record_header *record_header;
 struct record_place record_places[REGION_COUNT];
 
-/* Whether MADV_POPULATE_WRITE works here; without it the whole file is allocated at once. */
+/* Whether MADV_POPULATE_WRITE works here; without it pages are allocated through the file. */
 static bool populate_works;
 
 static const struct {
@@ -215,6 +216,40 @@ static int create_default(const char *executable, char path[RECORD_PATH_SIZE])
 	return result;
 }
 
+static uint64_t eager_bytes(enum record_region_id id)
+{
+	return region_bytes(id) < EAGER_BYTES ? region_bytes(id) : EAGER_BYTES;
+}
+
+/* Allocates the header and the beginning of each region: what most processes need, so that one that
+ * has changed its root needs no more. Returns 0 or -errno. */
+static long allocate_eagerly(int fd)
+{
+	uint64_t offset = round_up(sizeof(struct record_header), ALIGNMENT);
+	long result = sys_call6(SYS_fallocate, fd, 0, 0, (long)offset, 0, 0);
+	for (int id = 0; id < REGION_COUNT && !sys_failed(result); id++) {
+		result = sys_call6(SYS_fallocate, fd, 0, (long)offset,
+		        (long)eager_bytes((enum record_region_id)id), 0, 0);
+		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
+	}
+	return result;
+}
+
+/* Makes [from, from + bytes) of the record safe to touch: by advice, or by allocating that part of
+ * its file, which is opened anew for it. */
+static bool make_pages(const char *from, uint64_t bytes)
+{
+	if (populate_works)
+		return populate((void *)(uintptr_t)from, bytes);
+	int fd = sys_open(record_header->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return false;
+	long result = sys_call6(
+	        SYS_fallocate, fd, 0, from - (const char *)record_header, (long)bytes, 0, 0);
+	sys_close(fd);
+	return !sys_failed(result);
+}
+
 /* Gives the file its size and maps it at `at` (or anywhere). Returns the address or -errno. */
 static long map_file(int fd, uint64_t bytes, void *at)
 {
@@ -230,7 +265,7 @@ static long map_file(int fd, uint64_t bytes, void *at)
 	        advice_is_taken((void *)address) && populate((void *)address, POPULATE_CHUNK);
 	if (populate_works)
 		return address;
-	result = sys_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
+	result = allocate_eagerly(fd);
 	if (!sys_failed(result))
 		return address;
 	if (at == NULL)
@@ -246,9 +281,14 @@ static long map_memory(uint64_t bytes, void *at)
 }
 
 /* How many of a region's bytes map_file() or map_memory() has made safe to touch. */
-static uint64_t populated_at_start(uint64_t offset, uint64_t bytes)
+static uint64_t populated_at_start(enum record_region_id id, uint64_t offset, bool in_memory)
 {
-	if (populate_works && offset + bytes > POPULATE_CHUNK)
+	uint64_t bytes = region_bytes(id);
+	if (in_memory)
+		return bytes;
+	if (!populate_works)
+		return eager_bytes(id);
+	if (offset + bytes > POPULATE_CHUNK)
 		return offset < POPULATE_CHUNK ? POPULATE_CHUNK - offset : 0;
 	return bytes;
 }
@@ -264,8 +304,8 @@ static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
 		region->offset = offset;
 		region->entry_size = layout[id].entry_size;
 		region->capacity = layout[id].capacity;
-		region->populated =
-		        populated_at_start(offset, region_bytes((enum record_region_id)id));
+		region->populated = populated_at_start(
+		        (enum record_region_id)id, offset, (flags & RECORD_IN_MEMORY) != 0);
 		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
 	}
 	header->version = RECORD_VERSION;
@@ -346,7 +386,7 @@ bool record_reserve(enum record_region_id id, uint32_t entry)
 	uint64_t goal = round_up(need, POPULATE_CHUNK);
 	if (goal > bytes)
 		goal = bytes;
-	if (!populate(place->start + populated, goal - populated))
+	if (!make_pages(place->start + populated, goal - populated))
 		return false;
 	/* Another thread may have populated further: the mark only grows. */
 	while (populated < goal && !__atomic_compare_exchange_n(mark, &populated, goal, false,
