@@ -280,7 +280,9 @@ START_TEST(process_outlives_its_first_thread)
 		pthread_exit(NULL);
 	}
 	await_zombie(pid);
-	ck_assert(!process_has_ended(pid));
+	int status = 0;
+	ck_assert_msg(!process_has_ended(pid), "waitpid gives %d, status %#x",
+	        (int)waitpid(pid, &status, WNOHANG), (unsigned)status);
 	while (!process_find_record(pid, &mapping, why))
 		usleep(1000);
 	ck_assert_int_ge(mapping.fd, 0);
