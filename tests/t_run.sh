@@ -95,6 +95,9 @@ if command -v musl-gcc >/dev/null; then
 	musl-gcc -o "$scratch/musl" "$scratch/nothing.c"
 	try 126 run "$scratch/musl"
 	says_one_line "linked with musl"
+	shimmed "$scratch/musl" >"$scratch/out" 2>"$scratch/err"
+	expect "status of a musl program with the library preloaded" 78 $?
+	says_one_line "this program does not run on glibc: unset LD_PRELOAD for it"
 fi
 
 # A sanitizer's runtime stays first.

@@ -35,15 +35,25 @@ for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$scra
 	"$scratch/link" /tmp "$long"; do
 	refused ABSHIM_DIR="$value"
 done
+if [ -z "$EMULATOR" ]; then # it needs descriptors itself
+	limit="prlimit --nofile=4"
+	refused ABSHIM_DIR="$ABSHIM_DIR"
+	limit=
+	grep -q "ulimit -n" "$scratch/err" || fail "no reason: descriptors" "$scratch/err"
+fi
 for value in "" -1 +1 x 65 1e1 0x10 16: 99999999999999999999; do
 	refused ABSHIM_STACKS="$value"
 done
 refused ABSHIM_STACKS=16 ABSHIM_STATS=off
-refused ABSHIM_MATCH=
+for value in "" "[" "ech[o" "[]" "[!]" "[a-" "echo\\"; do
+	refused ABSHIM_MATCH="$value"
+done
 for value in "" -1 x 30x 1000001; do
 	refused LIBPTHREAD_YIELDLOOPS="$value"
 	refused LIBPTHREAD_SPINLOOPS="$value"
+	refused LIBPTHREAD_SPINLOOPS="$value" ABSHIM_MUTEX=park
 done
+refused LIBPTHREAD_YIELDLOOPS=junk ABSHIM_MUTEX=park
 for variable in ABSHIM_ ABSHIM_Mutex ABSHIM_MUTEXES ABSHIM_SPIN; do
 	refused $variable=glibc
 	refused $variable=
