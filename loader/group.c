@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "families.h"
+#include "text.h"
 #include "words.h"
 
 static const char *const names[] = {
@@ -32,6 +33,15 @@ enum group_by group_by_name(const char *name)
 		if (strcmp(names[by], name) == 0)
 			return (enum group_by)by;
 	return GROUP_NONE;
+}
+
+/* "pid 4711 ", where there are several. */
+static void put_pid(const struct model *model, uint32_t process, char text[32])
+{
+	text[0] = '\0';
+	if (model->process_count > 1)
+		snprintf(
+		        text, 32, "pid %" PRId32 " ", model->processes[process].record->header.pid);
 }
 
 /* Names the row after a place. False: no memory. */
@@ -71,11 +81,10 @@ static bool name_lock(const struct model *model, struct symbols *symbols,
         const struct lock_row *lock, struct group_row *row)
 {
 	struct place place;
-	char before[32] = "";
+	char before[32];
 	symbols_find_lock(symbols, lock->process, &lock->lock, &place);
-	if (model->process_count > 1)
-		snprintf(before, sizeof(before), "pid %" PRId32 " ",
-		        model->processes[lock->process].record->header.pid);
+	put_pid(model, lock->process, before);
+	row->id = lock->id;
 	return name_by_place(row, before, &place);
 }
 
@@ -133,8 +142,12 @@ static bool add_sites(struct groups *groups, const struct model *model, struct s
 		const struct site_row *site = &model->places[i];
 		struct group_row *row = &groups->rows[groups->count++];
 		struct place place;
+		char before[32] = "";
 		symbols_find_call(symbols, site->code, &place);
-		if (!name_by_place(row, "", &place))
+		/* Code in no file is another one in each process. */
+		if (site->code.file == MAPPED_NONE)
+			put_pid(model, site->process, before);
+		if (!name_by_place(row, before, &place))
 			return false;
 		row->family = site->family;
 		row->members = site->locks;
@@ -175,6 +188,42 @@ static int compare_keys(const void *left, const void *right)
 	const struct group_row *a = left, *b = right;
 	int order = strcmp(a->key, b->key);
 	return order != 0 ? order : (a->family > b->family) - (a->family < b->family);
+}
+
+static int compare_generations(const void *left, const void *right)
+{
+	const struct group_row *a = left, *b = right;
+	int order = strcmp(a->key, b->key);
+	return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+/* Puts "#2" behind the name of the second lock that lay at one place, and so on. False: no memory.
+ */
+static bool number_row(struct group_row *row, unsigned number)
+{
+	char suffix[16], label[GROUP_LABEL_WIDTH + 1], *key;
+	int length = snprintf(suffix, sizeof(suffix), "#%u", number);
+	if (asprintf(&key, "%s%s", row->key, suffix) < 0)
+		return false;
+	free(row->key);
+	row->key = key;
+	text_shorten(row->label, GROUP_LABEL_WIDTH - (unsigned)length, label);
+	strcpy(stpcpy(row->label, label), suffix);
+	return true;
+}
+
+/* One after the other, several locks can have lain at one address. */
+static bool number_generations(struct groups *groups)
+{
+	size_t first = 0;
+	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_generations);
+	for (size_t i = 1; i < groups->count; i++) {
+		if (strcmp(groups->rows[i].key, groups->rows[first].key) != 0)
+			first = i;
+		else if (!number_row(&groups->rows[i], (unsigned)(i - first) + 1))
+			return false;
+	}
+	return true;
 }
 
 static int compare_waits(const void *left, const void *right)
@@ -258,12 +307,14 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 		ok = add_sites(groups, model, symbols);
 	else if (ok)
 		ok = add_locks(groups, model, symbols);
+	if (ok && by == GROUP_LOCK)
+		ok = number_generations(groups);
+	else if (ok)
+		merge_rows(groups);
 	if (!ok) {
 		groups_free(groups);
 		return NULL;
 	}
-	if (by != GROUP_LOCK)
-		merge_rows(groups);
 	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_waits);
 	find_rest(groups, model);
 	return groups;

@@ -97,6 +97,24 @@ static bool is_harmless(uint32_t point)
 	       !(point >= 0x2066 && point <= 0x2069);
 }
 
+void text_shorten(const char *text, unsigned width, char *to)
+{
+	size_t length = strlen(text), dots = width > 2 ? 2 : width;
+	if (length <= width) {
+		memcpy(to, text, length + 1);
+		return;
+	}
+	size_t head = (width - dots) / 2, tail = width - dots - head;
+	/* No character of several bytes is cut in two. */
+	while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80)
+		head--;
+	while (tail > 0 && ((unsigned char)text[length - tail] & 0xc0) == 0x80)
+		tail--;
+	memcpy(to, text, head);
+	memset(to + head, '.', dots);
+	memcpy(to + head + dots, text + length - tail, tail + 1);
+}
+
 void text_escape(FILE *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;

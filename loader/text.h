@@ -18,6 +18,10 @@ const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count);
 /* "12.3 %" of part in whole; "-" when whole is 0. */
 const char *text_percent(char buffer[TEXT_NUMBER_SIZE], uint64_t part, uint64_t whole);
 
+/* Copies text to `to`, in width columns of a byte each: what is left out of the middle leaves "..".
+ */
+void text_shorten(const char *text, unsigned width, char *to);
+
 /* Writes text so that no byte of it can steer a terminal: control and direction-changing characters
  * and broken UTF-8 become \xNN. */
 void text_escape(FILE *out, const char *text);

@@ -101,7 +101,7 @@ static void write_gaps(struct writer *writer)
 		        gaps->threads_created },
 		{ "abshim_threads_lost", "threads that found no room in the record",
 		        gaps->threads_lost },
-		{ "abshim_stacks_due", "waits of which a stack could have been taken",
+		{ "abshim_stacks_due", "waits and releases of which a stack could have been taken",
 		        gaps->stacks_due },
 		{ "abshim_stacks_taken", "stacks taken of waiters and holders",
 		        gaps->stacks_taken },
@@ -266,28 +266,6 @@ static void merge_series(struct series *to, const struct series *from)
 	}
 }
 
-static int compare_series(const void *left, const void *right)
-{
-	const struct series *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
-	return order != 0 ? order : (a->family > b->family) - (a->family < b->family);
-}
-
-/* Makes one sample of what has the same labels, as locks do that had one address one after the
- * other. Returns how many are left. */
-static size_t merge_equal(struct series *series, size_t count)
-{
-	size_t kept = 0;
-	qsort(series, count, sizeof(*series), compare_series);
-	for (size_t i = 0; i < count; i++) {
-		if (kept > 0 && compare_series(&series[kept - 1], &series[i]) == 0)
-			merge_series(&series[kept - 1], &series[i]);
-		else
-			series[kept++] = series[i];
-	}
-	return kept;
-}
-
 static void write_series(
         struct writer *writer, enum group_by by, const struct series *series, size_t count)
 {
@@ -324,7 +302,7 @@ static bool write_table(
 			if (i >= shown)
 				merge_series(&others, &series[i]);
 		}
-		size_t count = merge_equal(series, shown);
+		size_t count = shown;
 		series[count++] = others;
 		series[count++] = series_of("(not in the tables)", &groups->rest);
 		write_series(writer, by, series, count);

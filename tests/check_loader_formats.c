@@ -306,9 +306,9 @@ START_TEST(openmetrics_samples_are_unique)
 	build();
 	size_t size;
 	char *text = written(write_openmetrics, &(struct write_options){ .top = 10 }, &size);
-	expect_line(text, ",lock=\"0x1000\"} 6\n");
-	expect_line(text, ",lock=\"0x1000\"} 0.000000300\n");
-	expect_line(text, ",lock=\"0x1000\"} 0.000000060\n");
+	expect_line(text, ",lock=\"0x1000\"} 2\n");
+	expect_line(text, ",lock=\"0x1000#2\"} 2\n");
+	expect_line(text, ",lock=\"0x1000#3\"} 0.000000100\n");
 	free(text);
 }
 END_TEST

@@ -124,6 +124,66 @@ START_TEST(locks_are_one_row_each)
 }
 END_TEST
 
+/* One address may have held several locks, one after the other: oldest first. */
+START_TEST(locks_at_one_address_are_told_apart)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		synthetic_lock(&made, 0x1000, synthetic_wait(1, 100 * (i + 1), 60))->destroyed =
+		        i < 2;
+	build();
+	struct groups *groups = grouped(GROUP_LOCK);
+	ck_assert_uint_eq(groups->count, 3);
+	expect_row(groups, 0, "0x1000#3", 1, 1, 300);
+	expect_row(groups, 1, "0x1000#2", 1, 1, 200);
+	expect_row(groups, 2, "0x1000", 1, 1, 100);
+	ck_assert_str_eq(groups->rows[0].label, "0x1000#3");
+	groups_free(groups);
+}
+END_TEST
+
+static __attribute__((noinline)) uint64_t return_address(void)
+{
+	__asm__ volatile(""); /* no two calls are one */
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+static inline __attribute__((always_inline)) unsigned two_calls(uint64_t addresses[2])
+{
+	addresses[0] = return_address();
+	addresses[1] = return_address();
+	return __LINE__ - 2;
+}
+
+/* A function that was inlined has no symbol: its calls differ by their lines. */
+START_TEST(inlined_calls_are_told_apart)
+{
+	char keys[2][128];
+	uint64_t addresses[2];
+	unsigned line = two_calls(addresses);
+	ck_assert_uint_ne(synthetic_own_modules(&made), MODEL_NONE);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t module = 0;
+		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 200 - i * 100, 60));
+		struct record_site *site = synthetic_site(
+		        &made, addresses[i], i, synthetic_wait(1, 200 - i * 100, 60));
+		for (; module < made.header->regions[REGION_MODULES].used; module++) {
+			const struct record_module *map =
+			        synthetic_entry(&made, REGION_MODULES, module);
+			if (addresses[i] >= map->start && addresses[i] < map->end)
+				site->module = module + 1;
+		}
+		snprintf(keys[i], sizeof(keys[i]),
+		        "two_calls at check_loader_groups.c:%u in check_loader_groups", line + i);
+	}
+	build();
+	struct groups *groups = grouped(GROUP_SITE);
+	ck_assert_uint_eq(groups->count, 2);
+	expect_row(groups, 0, keys[0], 1, 1, 200);
+	expect_row(groups, 1, keys[1], 1, 1, 100);
+	groups_free(groups);
+}
+END_TEST
+
 START_TEST(locks_of_one_creation_are_one_row)
 {
 	add_waits();
@@ -278,6 +338,8 @@ int main(void)
 	TCase *tcase = tcase_create("known content");
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, locks_are_one_row_each);
+	tcase_add_test(tcase, locks_at_one_address_are_told_apart);
+	tcase_add_test(tcase, inlined_calls_are_told_apart);
 	tcase_add_test(tcase, locks_of_one_creation_are_one_row);
 	tcase_add_test(tcase, sites_types_and_threads_add_up);
 	tcase_add_test(tcase, elements_of_an_array_are_one_kind);
