@@ -186,7 +186,7 @@ struct caused_counters {
  */
 struct record_pending {
 	uint32_t lock;       /* entry of REGION_LOCKS + 1, 0: nothing is pending */
-	uint32_t site;       /* entry of REGION_SITES + 1, 0 lost */
+	uint32_t site;       /* entry of REGION_SITES + 1 */
 	uint32_t blame;      /* entry of REGION_BLAME + 1, 0 lost */
 	uint32_t holder_tid; /* thread to charge, 0 unknown */
 	uint64_t wait_ns;
