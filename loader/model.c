@@ -57,9 +57,10 @@ static void find_ending(struct process_row *process, const struct model_source *
 	uint64_t end_ns = header->end_ns;
 	if (end_ns == 0 && (process->ending == MODEL_RUNNING || source->wait_status != -1))
 		end_ns = clock_monotonic_ns();
-	uint64_t start_ns = header->start_ns + source->since_ns;
 	process->since = source->since;
-	process->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+	/* Nothing in a copy tells when it was made. */
+	if (end_ns > header->start_ns && !source->since)
+		process->duration_ns = end_ns - header->start_ns;
 }
 
 /* From the first start to the last end that is known. */

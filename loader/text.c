@@ -28,6 +28,14 @@ const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count)
 	return buffer;
 }
 
+const char *text_things(char buffer[TEXT_NUMBER_SIZE], uint64_t count, const char *thing)
+{
+	text_count(buffer, count);
+	size_t length = strlen(buffer);
+	snprintf(buffer + length, TEXT_NUMBER_SIZE - length, " %s%s", thing, count == 1 ? "" : "s");
+	return buffer;
+}
+
 const char *text_duration(char buffer[TEXT_NUMBER_SIZE], uint64_t ns)
 {
 	static const struct {

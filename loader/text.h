@@ -15,6 +15,9 @@ const char *text_duration(char buffer[TEXT_NUMBER_SIZE], uint64_t ns);
 /* "1,234,567"; from 10^12 "1.234e+12". */
 const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count);
 
+/* "1 wait", "1,234 waits": of a thing whose plural ends in s. */
+const char *text_things(char buffer[TEXT_NUMBER_SIZE], uint64_t count, const char *thing);
+
 /* "12.3 %" of part in whole; "-" when whole is 0. */
 const char *text_percent(char buffer[TEXT_NUMBER_SIZE], uint64_t part, uint64_t whole);
 

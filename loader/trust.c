@@ -90,8 +90,9 @@ static void note_process(struct trust *trust, const struct model *model)
 	uint32_t flags = model->gaps.flags;
 	if (model->processes->since)
 		note(trust,
-		        "only what happened after the earlier copy was made, by its file's time; "
-		        "the longest waits and holds are those of the whole run");
+		        "only what happened after the earlier copy was made: when that was, and so "
+		        "for how long, no record says; the longest waits and holds are those of "
+		        "the whole run");
 	if (any_ended(model, MODEL_RUNNING))
 		note(trust, "still running: the figures are those of a moment, not of one instant");
 	if (any_ended(model, MODEL_UNSEEN))
@@ -135,20 +136,21 @@ static void note_gaps(struct trust *trust, const struct model *model)
 	char count[TEXT_NUMBER_SIZE], time[TEXT_NUMBER_SIZE];
 	if (model->counters.mutex.passed_through > 0)
 		note(trust,
-		        "%s calls passed through to libc, counted but not timed: robust, "
+		        "%s passed through to libc, counted but not timed: robust, "
 		        "priority-inheriting, priority-protected or elided mutexes",
-		        text_count(count, model->counters.mutex.passed_through));
+		        text_things(count, model->counters.mutex.passed_through, "call"));
 	if (gaps->flags & RECORD_ELISION)
 		note(trust,
 		        "lock elision is on (glibc.elision.enable): elided mutexes pass through");
 	if (gaps->threads_lost > 0)
-		note(trust, "%s threads found no room in the record: their locks are not counted",
-		        text_count(count, gaps->threads_lost));
+		note(trust, "no room in the record: %s, whose locks are not counted",
+		        text_things(count, gaps->threads_lost, "thread"));
 	if (gaps->lost_waits > 0)
 		note(trust,
-		        "%s waits (%s) are in the totals and with the threads, but not in the "
-		        "tables of locks and call sites, which were full",
-		        text_count(count, gaps->lost_waits), text_duration(time, gaps->lost_ns));
+		        "only in the totals and with the threads, not in the tables of locks and "
+		        "call sites, which were full: %s (%s)",
+		        text_things(count, gaps->lost_waits, "wait"),
+		        text_duration(time, gaps->lost_ns));
 	if (gaps->blames_lost > 0)
 		note(trust, "who blocked whom is incomplete: its table was full");
 	if (gaps->retired_rest != 0)
@@ -156,10 +158,8 @@ static void note_gaps(struct trust *trust, const struct model *model)
 	if (gaps->modules_lost > 0)
 		note(trust, "more mapped files than room: some addresses have no name");
 	if (model->counters.cond.unsplit > 0)
-		note(trust,
-		        "%s condition waits whose signal was not seen count wholly as waiting "
-		        "for the signal",
-		        text_count(count, model->counters.cond.unsplit));
+		note(trust, "%s whose signal was not seen: all their time counts as waiting for it",
+		        text_things(count, model->counters.cond.unsplit, "condition wait"));
 }
 
 /* What was measured because it was asked for, and is not complete. */
@@ -170,13 +170,11 @@ static void note_lost_details(struct trust *trust, const struct model *model)
 	uint64_t holds = counters->mutex.hold_lost + counters->rwlock.hold_lost;
 	char count[TEXT_NUMBER_SIZE];
 	if (holds > 0)
-		note(trust, "%s acquisitions are missing from the locks' times held",
-		        text_count(count, holds));
+		note(trust, "missing from the locks' times held: %s",
+		        text_things(count, holds, "acquisition"));
 	if (gaps->created_lost > 0)
-		note(trust,
-		        "%s initialised locks found no room for where that was: such locks are "
-		        "named by their first use",
-		        text_count(count, gaps->created_lost));
+		note(trust, "no room for where locks were initialised: %s, named by the first use",
+		        text_things(count, gaps->created_lost, "lock"));
 	if (gaps->stacks_lost > 0)
 		note(trust, "more stacks than room: some waits of which one was taken have none");
 }

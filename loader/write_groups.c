@@ -199,7 +199,8 @@ bool write_groups_json(FILE *out, const struct model *model, struct symbols *sym
 	member_integer(report, "version", FORMAT_VERSION);
 	json_object_set_new(report, "by", json_string(group_name(groups->by)));
 	member_integer(report, "processes", model->process_count);
-	member_integer(report, "duration_ns", model->duration_ns);
+	json_object_set_new(report, "duration_ns",
+	        model->duration_ns > 0 ? member_value(model->duration_ns) : json_null());
 	for (size_t i = 0; i < groups->count; i++)
 		json_array_append_new(rows, row_object(&groups->rows[i]));
 	bool complete = json_array_size(rows) == groups->count;

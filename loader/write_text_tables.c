@@ -9,8 +9,6 @@
 #include "families.h"
 #include "words.h"
 
-#define LOCK_KIND 20 /* columns that " (normal, destroyed)" needs */
-
 /* "recursive", "rwlock", ... */
 static const char *lock_type(const struct record_lock *lock)
 {
@@ -21,16 +19,16 @@ static const char *lock_type(const struct record_lock *lock)
 static void print_lock_name(const struct view *view, const struct lock_row *row)
 {
 	struct place place;
-	char pid[24] = "";
+	char pid[24] = "", rest[64];
 	if (view->model->process_count > 1)
 		snprintf(pid, sizeof(pid), " of %d",
 		        (int)view->model->processes[row->process].record->header.pid);
-	symbols_find_lock(view->symbols, row->process, &row->lock, &place);
-	table_place(
-	        view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - LOCK_KIND - (unsigned)strlen(pid));
-	fprintf(view->out, "%s (%s%s%s)\n", pid, lock_type(&row->lock),
+	snprintf(rest, sizeof(rest), "%s (%s%s%s)", pid, lock_type(&row->lock),
 	        words_mutex_is_shared(row->lock.kind) ? ", shared" : "",
 	        row->lock.destroyed ? ", destroyed" : "");
+	symbols_find_lock(view->symbols, row->process, &row->lock, &place);
+	table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - (unsigned)strlen(rest));
+	fprintf(view->out, "%s\n", rest);
 }
 
 /* How many locks anybody waited for: they come first. Others have been held only. */
@@ -112,19 +110,33 @@ void table_of_holds(const struct view *view)
 	free(rows);
 }
 
-/* " (read, 2 locks)" */
-static void describe_place(const struct site_row *row, char text[64])
+/* "read" or "write" of a call that waits for a reader-writer lock. */
+static const char *mode_word(const struct site_row *row)
+{
+	if (row->family != FAMILY_rwlock)
+		return "";
+	return row->mode == MODE_SHARED ? "read" : "write";
+}
+
+/* " (read, 2 locks)"; locks is 0 where it is not to be said. */
+static void describe_place(const struct site_row *row, uint32_t lock_count, char text[64])
 {
 	char locks[TEXT_NUMBER_SIZE + 16] = "", count[TEXT_NUMBER_SIZE];
-	const char *mode = "";
-	if (row->family == FAMILY_rwlock)
-		mode = row->mode == MODE_SHARED ? "read" : "write";
-	if (row->locks > 1)
-		snprintf(locks, sizeof(locks), "%s locks", text_count(count, row->locks));
+	const char *mode = mode_word(row);
+	if (lock_count > 1)
+		snprintf(locks, sizeof(locks), "%s locks", text_count(count, lock_count));
 	text[0] = '\0';
 	if (mode[0] != '\0' || locks[0] != '\0')
 		snprintf(text, 64, " (%s%s%s)", mode,
 		        mode[0] != '\0' && locks[0] != '\0' ? ", " : "", locks);
+}
+
+static void print_call(const struct view *view, struct code code, const char *what)
+{
+	struct place place;
+	symbols_find_call(view->symbols, code, &place);
+	table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - (unsigned)strlen(what));
+	fprintf(view->out, "%s\n", what);
 }
 
 void table_of_places(const struct view *view)
@@ -136,14 +148,38 @@ void table_of_places(const struct view *view)
 	table_waits_heading(view, "call site");
 	for (size_t i = 0; i < shown; i++) {
 		const struct site_row *row = &view->model->places[i];
-		struct place place;
 		char what[64];
-		describe_place(row, what);
-		symbols_find_call(view->symbols, row->code, &place);
+		describe_place(row, row->locks, what);
 		table_waits(view, row->wait.waits, row->wait.wait_ns_total, row->wait.wait_ns_max);
-		table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN - (unsigned)strlen(what));
-		fprintf(view->out, "%s\n", what);
+		print_call(view, row->code, what);
 	}
+}
+
+/* What can be said of a holder that has no place: locks of most kinds do not know theirs, nor does
+ * a reader-writer lock know its readers. */
+static const char *unknown_holder(const struct site_row *waiter)
+{
+	uint32_t family = waiter != NULL ? waiter->family : FAMILY_COUNT;
+	if (family == FAMILY_rwlock && waiter->mode == MODE_EXCLUSIVE)
+		return "held by readers (not known), or a holder just changing";
+	if (family == FAMILY_mutex || family == FAMILY_rwlock || family == FAMILY_COUNT)
+		return "held by a holder that was just changing";
+	return "        the holder of this kind of lock is not known";
+}
+
+static void print_holder(
+        const struct view *view, const struct blame_row *row, const struct site_row *waiter)
+{
+	static const char before[] = "held by ";
+	struct place place;
+	bool is_known = row->holder.address != 0;
+	if (is_known && mapped_compare(view->model->mapped, row->holder, row->waiter) != 0) {
+		symbols_find_call(view->symbols, row->holder, &place);
+		table_below(view, before, &place);
+		return;
+	}
+	fprintf(view->out, "%*s%s\n", TABLE_NAME_COLUMN - (int)strlen(before), "",
+	        is_known ? "held by the same call site" : unknown_holder(waiter));
 }
 
 void table_of_pairs(const struct view *view)
@@ -155,20 +191,12 @@ void table_of_pairs(const struct view *view)
 	table_waits_heading(view, "waiter, and where the holder had acquired it");
 	for (size_t i = 0; i < shown; i++) {
 		const struct blame_row *row = &view->model->pairs[i];
-		struct place place;
+		const struct site_row *waiter = model_site(view->model, row->site);
+		char what[64] = "";
+		if (waiter != NULL)
+			describe_place(waiter, 0, what);
 		table_waits(view, row->waits, row->wait_ns_total, row->wait_ns_max);
-		symbols_find_call(view->symbols, row->waiter, &place);
-		table_place(view, &place, TABLE_WIDTH - TABLE_NAME_COLUMN);
-		fputc('\n', view->out);
-		const char *words = NULL;
-		if (row->holder.address == 0)
-			words = "a holder that was just changing";
-		else if (mapped_compare(view->model->mapped, row->holder, row->waiter) == 0)
-			words = "the same call site";
-		symbols_find_call(view->symbols, row->holder, &place);
-		if (words != NULL)
-			fprintf(view->out, "%*s%s\n", TABLE_NAME_COLUMN, "held by ", words);
-		else
-			table_below(view, "held by ", &place);
+		print_call(view, row->waiter, what);
+		print_holder(view, row, waiter);
 	}
 }
