@@ -112,6 +112,9 @@ static void note_process(struct trust *trust, const struct model *model)
 	if (flags & RECORD_NOT_TMPFS)
 		note(trust, "the record lies on a file system that writes to a disk, which can "
 		            "disturb the process: point ABSHIM_DIR to a tmpfs");
+	if (flags & RECORD_NO_ROOM)
+		note(trust, "the record's file system was full: what found no room there is lost "
+		            "from the tables; point ABSHIM_DIR to a larger tmpfs");
 	if (flags & RECORD_SECCOMP)
 		note(trust, "a seccomp filter was installed: since then the yield strategy parks "
 		            "at once, new threads have no name, and the report cannot come from "

@@ -89,6 +89,7 @@ enum record_flag {
 	        1u << 7, /* ABSHIM_DIR was not for this user: a default directory it is */
 	RECORD_NO_STACKS = 1u << 8, /* stacks were asked for, but the process was forked while
 	                               another thread was taking one: none can be taken */
+	RECORD_NO_ROOM = 1u << 9, /* the record's file system was full when more room was wanted */
 };
 
 struct record_header {

@@ -100,6 +100,29 @@ if command -v musl-gcc >/dev/null; then
 	says_one_line "this program does not run on glibc: unset LD_PRELOAD for it"
 fi
 
+# A file system with room for some threads only, and one without room for any.
+# in_small SIZE STATUS: 104 threads at once, with records in a tmpfs of that size.
+in_small() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs -o "size=$1,mode=700" tmpfs "$2" && shift 2 && exec "$@"' \
+		sh "$1" "$scratch/small" timeout -k 5 "$seconds" "$BUILD/abshim" run -s mutex=park \
+		-s "dir=$scratch/small" --report "$scratch/small.json" "$BUILD/workloads/threads" \
+		live 104 >"$scratch/out" 2>"$scratch/err"
+	expect "status in a file system of $1" "$2" $?
+}
+mkdir "$scratch/small"
+if unshare -m mount -t tmpfs tmpfs "$scratch/small" 2>/dev/null; then
+	in_small 32k 78
+	says_one_line "no room for a record on this file system"
+	in_small 48k 0
+	says_one_line "threads that found no room in the record, .*: [1-9]"
+	cp "$scratch/small.json" "$scratch/report.json"
+	expect_figure .trust.no_room true
+	expect_figure '.totals.mutex.acquired + .trust.threads_lost * 100' 10401
+	expect_figure '.totals.mutex.contended + .totals.barrier.waits ==
+		(.locks | map(.waits) | add // 0) + .trust.lost_waits' true
+fi
+
 # A sanitizer's runtime stays first.
 if cc -fsanitize=address -o "$scratch/asan" "$scratch/nothing.c" 2>/dev/null; then
 	try 0 run "$scratch/asan"
