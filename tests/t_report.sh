@@ -35,12 +35,31 @@ for way in "shimmed" "abshim run -s stats=off --"; do
 	expect "lines on stderr of $way" "" "$(cat "$scratch/errors")"
 done
 
+# A file that was asked for all the same does not come, and that is said.
+ABSHIM_STATS=off abshim run --report "$scratch/off.json" -- "$BUILD/workloads/selectkey" -t 2 -n 100 \
+	>"$scratch/out" 2>"$scratch/errors"
+expect "exit status without statistics" 0 $?
+expect "lines on stderr without statistics" \
+	"abshim: run: ABSHIM_STATS=off counts nothing: no report will be written to $scratch/off.json" \
+	"$(cat "$scratch/errors")"
+expect "a report without statistics" no "$([ -e "$scratch/off.json" ] && echo yes || echo no)"
+
 # The report that run prints knows the signal that ended the program.
 forget_records
 abshim run "$BUILD/workloads/ends" kill >"$scratch/out" 2>"$scratch/errors"
 expect "exit status of a killed program" 137 $?
 grep -q '^abshim: ends, pid [0-9]*, killed by signal 9 (Killed) after ' "$scratch/errors" ||
 	fail "no word of the signal" "$scratch/errors"
+
+# What a directory holds beside records is told and skipped; nobody waits for the other end of a FIFO.
+mkdir "$scratch/mixed"
+cp "$ABSHIM_DIR"/ends.*.abshim "$scratch/mixed"
+mkfifo "$scratch/mixed/x.1.0.abshim"
+timeout 20 "$BUILD/abshim" report "$scratch/mixed" >"$scratch/text" 2>"$scratch/errors"
+expect "exit status of report of a directory with a FIFO" 0 $?
+expect "lines about the FIFO" "abshim: $scratch/mixed/x.1.0.abshim: is no regular file, so no record of abshim" \
+	"$(cat "$scratch/errors")"
+grep -q '^abshim: ends, pid ' "$scratch/text" || fail "no report beside the FIFO" "$scratch/text"
 
 # A process that has ended: its record, where there is one.
 set -- "$ABSHIM_DIR"/ends.*.abshim
