@@ -198,6 +198,18 @@ static void read_stats(const char *value)
 		refuse("ABSHIM_STATS", value, "right are on, off and hold");
 }
 
+/* Whether the path names an open file of whoever opens it: the command that writes the report has
+ * none of the program's. */
+static bool is_descriptor(const char *path)
+{
+	static const char *const heads[] = { "/dev/std", "/dev/fd/", "/proc/self/fd/",
+		"/proc/thread-self/fd/" };
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (strncmp(path, heads[i], strlen(heads[i])) == 0)
+			return true;
+	return false;
+}
+
 static void read_report(const char *value)
 {
 	if (strcmp(value, "stderr") == 0) {
@@ -215,6 +227,10 @@ static void read_report(const char *value)
 		if (c[1] != 'p' && c[1] != 'e' && c[1] != '%')
 			refuse("ABSHIM_REPORT", value,
 			        "after % comes p (pid), e (executable's name) or another %");
+	if (is_descriptor(value))
+		refuse("ABSHIM_REPORT", value,
+		        "a report cannot go to an open file of the program's but stderr; right are "
+		        "stderr, none, or the path of a file");
 	settings.report = REPORT_PATH;
 	strcpy(settings.report_path, value);
 }

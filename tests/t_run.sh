@@ -73,6 +73,8 @@ expect "ends in reports" "exit none" \
 try 3 run --report none "$ends" return
 expect "what report=none says" "" "$(cat "$scratch/err")"
 try 3 run --report /dev/full "$ends" return
+try 78 run --report /dev/stdout "$ends" return
+says_one_line "right are stderr, none, or the path of a file"
 
 # What cannot be run, or not with a library preloaded.
 echo 'int main(void) { return 0; }' >"$scratch/nothing.c"

@@ -26,7 +26,7 @@ done
 for value in "" ON yes 1 0; do
 	refused ABSHIM_STATS="$value"
 done
-for value in "" %x /tmp/report% "/tmp/%p-%s" "$long"; do
+for value in "" %x /tmp/report% "/tmp/%p-%s" /dev/stdout /dev/fd/1 /proc/self/fd/1 "$long"; do
 	refused ABSHIM_REPORT="$value"
 done
 mkdir -m 1777 "$scratch/open"
