@@ -245,7 +245,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void merge_row(struct group_row *to, const struct group_row *from)
+void group_merge(struct group_row *to, const struct group_row *from)
 {
 	to->members += from->members;
 	to->acquired += from->acquired;
@@ -263,7 +263,7 @@ static void merge_rows(struct groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group_row *row = &groups->rows[i];
 		if (kept > 0 && compare_keys(&groups->rows[kept - 1], row) == 0) {
-			merge_row(&groups->rows[kept - 1], row);
+			group_merge(&groups->rows[kept - 1], row);
 			free(row->key);
 			continue;
 		}
@@ -282,12 +282,20 @@ static void find_rest(struct groups *groups, const struct model *model)
 	struct group_row sum = { .key = NULL }, *rest = &groups->rest;
 	add_sum(&groups->total, &model->counters);
 	for (size_t i = 0; i < groups->count; i++)
-		merge_row(&sum, &groups->rows[i]);
+		group_merge(&sum, &groups->rows[i]);
 	rest->family = FAMILY_COUNT;
 	rest->acquired = left_over(groups->total.acquired, sum.acquired);
 	rest->waits = left_over(groups->total.waits, sum.waits);
 	rest->wait_ns_total = left_over(groups->total.wait_ns_total, sum.wait_ns_total);
 	rest->hold_ns_total = left_over(groups->total.hold_ns_total, sum.hold_ns_total);
+}
+
+static bool are_holds_known(const struct model *model)
+{
+	bool known = false;
+	for (size_t i = 0; i < model->process_count; i++)
+		known |= model->processes[i].record->control.stats == STATS_HOLD;
+	return known || family_sum_all(&model->counters).hold_ns_total > 0;
 }
 
 struct groups *groups_build(const struct model *model, struct symbols *symbols, enum group_by by)
@@ -299,6 +307,8 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 	if (groups == NULL)
 		return NULL;
 	groups->by = by;
+	groups->holds_known = by != GROUP_SITE && are_holds_known(model);
+	groups->acquired_known = by == GROUP_THREAD || groups->holds_known;
 	groups->rows = calloc(most + 1, sizeof(*groups->rows));
 	bool ok = groups->rows != NULL;
 	if (ok && by == GROUP_THREAD)
@@ -318,6 +328,27 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_waits);
 	find_rest(groups, model);
 	return groups;
+}
+
+static int compare_holds(const void *left, const void *right)
+{
+	const struct group_row *a = *(const struct group_row *const *)left;
+	const struct group_row *b = *(const struct group_row *const *)right;
+	if (a->hold_ns_total != b->hold_ns_total)
+		return a->hold_ns_total < b->hold_ns_total ? 1 : -1;
+	return strcmp(a->key, b->key);
+}
+
+const struct group_row **groups_held(const struct groups *groups, size_t *count)
+{
+	const struct group_row **rows = calloc(groups->count + 1, sizeof(*rows));
+	*count = 0;
+	for (size_t i = 0; rows != NULL && i < groups->count; i++)
+		if (groups->rows[i].hold_ns_total > 0)
+			rows[(*count)++] = &groups->rows[i];
+	if (rows != NULL)
+		qsort(rows, *count, sizeof(*rows), compare_holds);
+	return rows;
 }
 
 void groups_free(struct groups *groups)

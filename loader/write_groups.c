@@ -54,35 +54,13 @@ static void print_hold(const struct view *view, const struct group_row *row, con
 	fputc('\n', view->out);
 }
 
-static int compare_holds(const void *left, const void *right)
-{
-	const struct group_row *a = *(const struct group_row *const *)left;
-	const struct group_row *b = *(const struct group_row *const *)right;
-	if (a->hold_ns_total != b->hold_ns_total)
-		return a->hold_ns_total < b->hold_ns_total ? 1 : -1;
-	return strcmp(a->key, b->key);
-}
-
-/* The rows that were held, the longest first; the caller frees them. NULL: no memory. */
-static const struct group_row **held_rows(const struct groups *groups, size_t *count)
-{
-	const struct group_row **rows = calloc(groups->count + 1, sizeof(*rows));
-	*count = 0;
-	for (size_t i = 0; rows != NULL && i < groups->count; i++)
-		if (groups->rows[i].hold_ns_total > 0)
-			rows[(*count)++] = &groups->rows[i];
-	if (rows != NULL)
-		qsort(rows, *count, sizeof(*rows), compare_holds);
-	return rows;
-}
-
 /* Call sites wait; they are not held. */
 static bool print_holds(const struct view *view, const struct groups *groups)
 {
 	size_t count;
-	if (groups->total.hold_ns_total == 0 || groups->by == GROUP_SITE)
+	if (groups->total.hold_ns_total == 0 || !groups->holds_known)
 		return true;
-	const struct group_row **rows = held_rows(groups, &count);
+	const struct group_row **rows = groups_held(groups, &count);
 	if (rows == NULL)
 		return false;
 	size_t shown = table_heading(view, titles[groups->by].held, count);
@@ -91,11 +69,16 @@ static bool print_holds(const struct view *view, const struct groups *groups)
 	/* Not every acquisition that the totals count is one of which the hold was timed. */
 	struct group_row rest = groups->rest, total = groups->total;
 	rest.acquired = total.acquired = 0;
+	struct group_row hidden = { .family = FAMILY_COUNT };
 	for (size_t i = 0; i < count; i++) {
 		total.acquired += rows[i]->acquired;
 		if (i < shown)
 			print_hold(view, rows[i], rows[i]->label);
+		else
+			group_merge(&hidden, rows[i]);
 	}
+	if (shown < count)
+		print_hold(view, &hidden, "(the rows not shown)");
 	if (rest.hold_ns_total > 0)
 		print_hold(view, &rest, "(in no row)");
 	print_hold(view, &total, "(total)");
@@ -107,14 +90,8 @@ static bool print_holds(const struct view *view, const struct groups *groups)
 static struct group_row sum_of(const struct groups *groups, size_t from, size_t to)
 {
 	struct group_row sum = { .family = FAMILY_COUNT };
-	for (size_t i = from; i < to; i++) {
-		const struct group_row *row = &groups->rows[i];
-		sum.members += row->members;
-		sum.waits += row->waits;
-		sum.wait_ns_total += row->wait_ns_total;
-		if (sum.wait_ns_max < row->wait_ns_max)
-			sum.wait_ns_max = row->wait_ns_max;
-	}
+	for (size_t i = from; i < to; i++)
+		group_merge(&sum, &groups->rows[i]);
 	return sum;
 }
 
@@ -169,7 +146,14 @@ bool write_groups_text(FILE *out, const struct model *model, struct symbols *sym
 	return complete;
 }
 
-static json_t *row_object(const struct group_row *row)
+/* What nobody looked at is null. */
+static void set_known(json_t *object, const char *key, uint64_t value, bool known)
+{
+	json_object_set_new(object, key, known ? member_value(value) : json_null());
+}
+
+static json_t *row_object(
+        const struct groups *groups, const struct group_row *row, bool acquired_known)
 {
 	json_t *object = json_object();
 	if (row->key != NULL) {
@@ -180,12 +164,12 @@ static json_t *row_object(const struct group_row *row)
 		                                   : json_null());
 		member_integer(object, "members", row->members);
 	}
-	member_integer(object, "acquired", row->acquired);
+	set_known(object, "acquired", row->acquired, acquired_known);
 	member_integer(object, "waits", row->waits);
 	member_integer(object, "wait_ns_total", row->wait_ns_total);
 	member_integer(object, "wait_ns_max", row->wait_ns_max);
-	member_integer(object, "hold_ns_total", row->hold_ns_total);
-	member_integer(object, "hold_ns_max", row->hold_ns_max);
+	set_known(object, "hold_ns_total", row->hold_ns_total, groups->holds_known);
+	set_known(object, "hold_ns_max", row->hold_ns_max, groups->holds_known);
 	return object;
 }
 
@@ -202,11 +186,13 @@ bool write_groups_json(FILE *out, const struct model *model, struct symbols *sym
 	json_object_set_new(report, "duration_ns",
 	        model->duration_ns > 0 ? member_value(model->duration_ns) : json_null());
 	for (size_t i = 0; i < groups->count; i++)
-		json_array_append_new(rows, row_object(&groups->rows[i]));
+		json_array_append_new(
+		        rows, row_object(groups, &groups->rows[i], groups->acquired_known));
 	bool complete = json_array_size(rows) == groups->count;
 	json_object_set_new(report, "rows", rows);
-	json_object_set_new(report, "rest", row_object(&groups->rest));
-	json_object_set_new(report, "total", row_object(&groups->total));
+	json_object_set_new(
+	        report, "rest", row_object(groups, &groups->rest, groups->acquired_known));
+	json_object_set_new(report, "total", row_object(groups, &groups->total, true));
 	groups_free(groups);
 	complete = complete && json_object_size(report) == 7 &&
 	           json_dumpf(report, out, JSON_COMPACT) == 0 && fputc('\n', out) != EOF;

@@ -94,7 +94,12 @@ void table_of_histogram(const struct view *view)
 	}
 	if (last < 0)
 		return;
-	fprintf(view->out, "\nWaits by length\n%9s %12s\n", "from", "waits");
+	char lost[TEXT_NUMBER_SIZE];
+	fputs("\nWaits by length", view->out);
+	if (view->model->gaps.lost_waits > 0)
+		fprintf(view->out, ", without the %s that found no room in the tables",
+		        text_count(lost, view->model->gaps.lost_waits));
+	fprintf(view->out, "\n%9s %12s\n", "from", "waits");
 	for (int bucket = first; bucket <= last; bucket++) {
 		char from[TEXT_NUMBER_SIZE], count[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 		int length = (int)((double)histogram[bucket] * BAR_WIDTH / (double)most + 0.5);

@@ -298,6 +298,17 @@ START_TEST(json_has_every_row)
 	const json_t *rest = json_object_get(report, "rest");
 	ck_assert_int_eq(json_integer_value(json_object_get(rest, "wait_ns_total")), 10);
 	json_decref(report);
+	/* Call sites wait; who had acquired there, and for how long, is not counted. */
+	report = parsed(side_written(
+	        &side, write_groups_json, &(struct write_options){ .by = GROUP_SITE }));
+	row = json_array_get(json_object_get(report, "rows"), 0);
+	ck_assert(json_is_null(json_object_get(row, "acquired")));
+	ck_assert(json_is_null(json_object_get(row, "hold_ns_max")));
+	rest = json_object_get(report, "rest");
+	ck_assert(json_is_null(json_object_get(rest, "acquired")));
+	total = json_object_get(report, "total");
+	ck_assert_int_eq(json_integer_value(json_object_get(total, "acquired")), 125);
+	json_decref(report);
 }
 END_TEST
 

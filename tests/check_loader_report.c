@@ -304,6 +304,7 @@ START_TEST(doubts_come_first)
 		expect_line(text, lines[i]);
 		ck_assert(strstr(text, lines[i]) < end);
 	}
+	expect_line(text, "Waits by length, without the 4 that found no room in the tables\n");
 	expect_line(text, "abshim: server, pid 4711, ended unseen; mutexes wait by glibc\n");
 	free(text);
 }
