@@ -5,6 +5,7 @@
  */
 #include "stacks.h"
 
+#include "descriptors.h"
 #include "probes/clock.h"
 #include "probes/counters.h"
 #include "probes/stacks.h"
@@ -234,7 +235,10 @@ void stacks_load(void)
 	if (settings.stack_depth == 0)
 		return;
 	struct thread_aside aside = thread_step_aside();
+	struct descriptors descriptors;
+	descriptors_take(&descriptors); /* libunwind opens a pipe and keeps it */
 	const char *wrong = unwind_load();
+	descriptors_give_back(&descriptors);
 	thread_step_back(aside);
 	if (wrong != NULL) {
 		if (start_has_record())
