@@ -172,7 +172,8 @@ $(WORKLOADS_CXX): $(BUILD)/workloads/%: tests/workloads/%.cc $(BUILD)/flags
 
 $(PLUGINS): $(BUILD)/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN' -o $@ $<
 
 $(PRELOADS): $(BUILD)/preload/%.so: tests/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)

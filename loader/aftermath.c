@@ -117,13 +117,14 @@ static void report_late(const struct aftermath *aftermath, const struct record *
 static void settle_record(struct aftermath *aftermath, const char *path)
 {
 	char why[WHY_SIZE];
-	struct record *record = record_read_path(path, why);
+	struct record *record = record_read_found(path, why);
 	if (record == NULL)
 		return;
 	if (is_of_process(aftermath, record)) {
 		bool replaced = record->header.state == RECORD_EXECED;
 		aftermath->found++;
 		aftermath->replaced += replaced;
+		aftermath->threads_lost += record->header.threads_lost;
 		if (model_record_is_empty(record))
 			unlink(path);
 		else if (!replaced && (record->header.flags & RECORD_REPORTED) == 0)
@@ -196,6 +197,7 @@ void aftermath_settle(struct aftermath *aftermath, const struct environment *env
 	const char *given = environment_get(environment, "ABSHIM_DIR");
 	char paths[DIRECTORIES][64];
 	aftermath->found = aftermath->replaced = 0;
+	aftermath->threads_lost = 0;
 	if (given != NULL) {
 		settle_directory(aftermath, given);
 		return;

@@ -14,8 +14,9 @@ struct aftermath {
 	pid_t pid;
 	uint64_t start_ticks;
 	int wait_status;
-	unsigned found;    /* records of this very process */
-	unsigned replaced; /* those that were replaced by exec */
+	unsigned found;        /* records of this very process */
+	unsigned replaced;     /* those that were replaced by exec */
+	uint64_t threads_lost; /* found no room in them */
 };
 
 /* Whether a record can be written at all: to ABSHIM_DIR when it is set (then the shim itself
@@ -28,7 +29,7 @@ char *aftermath_find_record(pid_t pid);
 
 /*
  * Looks for the records of the process. Prints the report of one whose own report did not come out,
- * and removes empty ones. Fills in found and replaced.
+ * and removes empty ones. Fills in what stands behind wait_status.
  */
 void aftermath_settle(struct aftermath *aftermath, const struct environment *environment);
 

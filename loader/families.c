@@ -83,3 +83,12 @@ struct family_sum family_sum_all(const struct counters *counters)
 	}
 	return all;
 }
+
+struct hold_totals family_hold(const struct record_lock *lock)
+{
+	return (struct hold_totals){
+		.acquired = lock->hold.acquired + lock->read_hold.acquired,
+		.hold_ns_total = lock->hold.hold_ns_total + lock->read_hold.hold_ns_total,
+		.hold_ns_max = larger(lock->hold.hold_ns_max, lock->read_hold.hold_ns_max),
+	};
+}

@@ -20,4 +20,7 @@ struct family_sum family_sum(const struct counters *counters, enum record_family
 /* The sum of all families. */
 struct family_sum family_sum_all(const struct counters *counters);
 
+/* All holds of a lock: a reader-writer lock's by its writers and by each reader. */
+struct hold_totals family_hold(const struct record_lock *lock);
+
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "families.h"
+#include "text.h"
 #include "words.h"
 
 static const char *const names[] = {
@@ -34,6 +35,15 @@ enum group_by group_by_name(const char *name)
 	return GROUP_NONE;
 }
 
+/* "pid 4711 ", where there are several. */
+static void put_pid(const struct model *model, uint32_t process, char text[32])
+{
+	text[0] = '\0';
+	if (model->process_count > 1)
+		snprintf(
+		        text, 32, "pid %" PRId32 " ", model->processes[process].record->header.pid);
+}
+
 /* Names the row after a place. False: no memory. */
 static bool name_by_place(struct group_row *row, const char *before, const struct place *place)
 {
@@ -56,25 +66,25 @@ static bool name_by_word(struct group_row *row, const char *word)
 
 static void add_lock(struct group_row *row, const struct record_lock *lock)
 {
+	const struct hold_totals hold = family_hold(lock);
 	row->family = lock->family < FAMILY_COUNT ? lock->family : FAMILY_COUNT;
 	row->members = 1;
-	row->acquired = lock->hold.acquired;
+	row->acquired = hold.acquired;
 	row->waits = lock->wait.waits;
 	row->wait_ns_total = lock->wait.wait_ns_total;
 	row->wait_ns_max = lock->wait.wait_ns_max;
-	row->hold_ns_total = lock->hold.hold_ns_total;
-	row->hold_ns_max = lock->hold.hold_ns_max;
+	row->hold_ns_total = hold.hold_ns_total;
+	row->hold_ns_max = hold.hold_ns_max;
 }
 
 static bool name_lock(const struct model *model, struct symbols *symbols,
         const struct lock_row *lock, struct group_row *row)
 {
 	struct place place;
-	char before[32] = "";
+	char before[32];
 	symbols_find_lock(symbols, lock->process, &lock->lock, &place);
-	if (model->process_count > 1)
-		snprintf(before, sizeof(before), "pid %" PRId32 " ",
-		        model->processes[lock->process].record->header.pid);
+	put_pid(model, lock->process, before);
+	row->id = lock->id;
 	return name_by_place(row, before, &place);
 }
 
@@ -132,8 +142,12 @@ static bool add_sites(struct groups *groups, const struct model *model, struct s
 		const struct site_row *site = &model->places[i];
 		struct group_row *row = &groups->rows[groups->count++];
 		struct place place;
+		char before[32] = "";
 		symbols_find_call(symbols, site->code, &place);
-		if (!name_by_place(row, "", &place))
+		/* Code in no file is another one in each process. */
+		if (site->code.file == MAPPED_NONE)
+			put_pid(model, site->process, before);
+		if (!name_by_place(row, before, &place))
 			return false;
 		row->family = site->family;
 		row->members = site->locks;
@@ -176,6 +190,42 @@ static int compare_keys(const void *left, const void *right)
 	return order != 0 ? order : (a->family > b->family) - (a->family < b->family);
 }
 
+static int compare_generations(const void *left, const void *right)
+{
+	const struct group_row *a = left, *b = right;
+	int order = strcmp(a->key, b->key);
+	return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+/* Puts "#2" behind the name of the second lock that lay at one place, and so on. False: no memory.
+ */
+static bool number_row(struct group_row *row, unsigned number)
+{
+	char suffix[16], label[GROUP_LABEL_WIDTH + 1], *key;
+	int length = snprintf(suffix, sizeof(suffix), "#%u", number);
+	if (asprintf(&key, "%s%s", row->key, suffix) < 0)
+		return false;
+	free(row->key);
+	row->key = key;
+	text_shorten(row->label, GROUP_LABEL_WIDTH - (unsigned)length, label);
+	strcpy(stpcpy(row->label, label), suffix);
+	return true;
+}
+
+/* One after the other, several locks can have lain at one address. */
+static bool number_generations(struct groups *groups)
+{
+	size_t first = 0;
+	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_generations);
+	for (size_t i = 1; i < groups->count; i++) {
+		if (strcmp(groups->rows[i].key, groups->rows[first].key) != 0)
+			first = i;
+		else if (!number_row(&groups->rows[i], (unsigned)(i - first) + 1))
+			return false;
+	}
+	return true;
+}
+
 static int compare_waits(const void *left, const void *right)
 {
 	const struct group_row *a = left, *b = right;
@@ -195,7 +245,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void merge_row(struct group_row *to, const struct group_row *from)
+void group_merge(struct group_row *to, const struct group_row *from)
 {
 	to->members += from->members;
 	to->acquired += from->acquired;
@@ -213,7 +263,7 @@ static void merge_rows(struct groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group_row *row = &groups->rows[i];
 		if (kept > 0 && compare_keys(&groups->rows[kept - 1], row) == 0) {
-			merge_row(&groups->rows[kept - 1], row);
+			group_merge(&groups->rows[kept - 1], row);
 			free(row->key);
 			continue;
 		}
@@ -232,12 +282,20 @@ static void find_rest(struct groups *groups, const struct model *model)
 	struct group_row sum = { .key = NULL }, *rest = &groups->rest;
 	add_sum(&groups->total, &model->counters);
 	for (size_t i = 0; i < groups->count; i++)
-		merge_row(&sum, &groups->rows[i]);
+		group_merge(&sum, &groups->rows[i]);
 	rest->family = FAMILY_COUNT;
 	rest->acquired = left_over(groups->total.acquired, sum.acquired);
 	rest->waits = left_over(groups->total.waits, sum.waits);
 	rest->wait_ns_total = left_over(groups->total.wait_ns_total, sum.wait_ns_total);
 	rest->hold_ns_total = left_over(groups->total.hold_ns_total, sum.hold_ns_total);
+}
+
+static bool are_holds_known(const struct model *model)
+{
+	bool known = false;
+	for (size_t i = 0; i < model->process_count; i++)
+		known |= model->processes[i].record->control.stats == STATS_HOLD;
+	return known || family_sum_all(&model->counters).hold_ns_total > 0;
 }
 
 struct groups *groups_build(const struct model *model, struct symbols *symbols, enum group_by by)
@@ -249,6 +307,8 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 	if (groups == NULL)
 		return NULL;
 	groups->by = by;
+	groups->holds_known = by != GROUP_SITE && are_holds_known(model);
+	groups->acquired_known = by == GROUP_THREAD || groups->holds_known;
 	groups->rows = calloc(most + 1, sizeof(*groups->rows));
 	bool ok = groups->rows != NULL;
 	if (ok && by == GROUP_THREAD)
@@ -257,15 +317,38 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 		ok = add_sites(groups, model, symbols);
 	else if (ok)
 		ok = add_locks(groups, model, symbols);
+	if (ok && by == GROUP_LOCK)
+		ok = number_generations(groups);
+	else if (ok)
+		merge_rows(groups);
 	if (!ok) {
 		groups_free(groups);
 		return NULL;
 	}
-	if (by != GROUP_LOCK)
-		merge_rows(groups);
 	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_waits);
 	find_rest(groups, model);
 	return groups;
+}
+
+static int compare_holds(const void *left, const void *right)
+{
+	const struct group_row *a = *(const struct group_row *const *)left;
+	const struct group_row *b = *(const struct group_row *const *)right;
+	if (a->hold_ns_total != b->hold_ns_total)
+		return a->hold_ns_total < b->hold_ns_total ? 1 : -1;
+	return strcmp(a->key, b->key);
+}
+
+const struct group_row **groups_held(const struct groups *groups, size_t *count)
+{
+	const struct group_row **rows = calloc(groups->count + 1, sizeof(*rows));
+	*count = 0;
+	for (size_t i = 0; rows != NULL && i < groups->count; i++)
+		if (groups->rows[i].hold_ns_total > 0)
+			rows[(*count)++] = &groups->rows[i];
+	if (rows != NULL)
+		qsort(rows, *count, sizeof(*rows), compare_holds);
+	return rows;
 }
 
 void groups_free(struct groups *groups)

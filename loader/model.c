@@ -33,7 +33,8 @@ static bool is_running(const struct model_source *source)
 	if (source->running != 0)
 		return true;
 	return source->wait_status == -1 && header->start_ticks != 0 &&
-	       process_start_ticks(header->pid) == header->start_ticks;
+	       process_start_ticks(header->pid) == header->start_ticks &&
+	       !process_has_ended(header->pid);
 }
 
 static void find_ending(struct process_row *process, const struct model_source *source)
@@ -56,9 +57,10 @@ static void find_ending(struct process_row *process, const struct model_source *
 	uint64_t end_ns = header->end_ns;
 	if (end_ns == 0 && (process->ending == MODEL_RUNNING || source->wait_status != -1))
 		end_ns = clock_monotonic_ns();
-	uint64_t start_ns = header->start_ns + source->since_ns;
 	process->since = source->since;
-	process->duration_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+	/* Nothing in a copy tells when it was made. */
+	if (end_ns > header->start_ns && !source->since)
+		process->duration_ns = end_ns - header->start_ns;
 }
 
 /* From the first start to the last end that is known. */

@@ -136,10 +136,9 @@ struct model {
 
 struct model_source {
 	const struct record *record;
-	int wait_status;   /* of waitpid(), -1 when the caller did not wait for the process */
-	pid_t running;     /* the process is known to run, under this id; else 0 */
-	bool since;        /* an earlier copy was taken out of the record: see since.h */
-	uint64_t since_ns; /* how long after its start that copy was made; 0: unknown */
+	int wait_status; /* of waitpid(), -1 when the caller did not wait for the process */
+	pid_t running;   /* the process is known to run, under this id; else 0 */
+	bool since;      /* an earlier copy was taken out of the record: see since.h */
 };
 
 /* The records must outlive the model; count is at least 1. NULL: no memory. */

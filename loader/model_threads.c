@@ -53,6 +53,8 @@ static bool ended_row(const struct record *record, uint32_t entry, struct thread
 bool model_record_is_empty(const struct record *record)
 {
 	struct thread_row row;
+	if (record->header.threads_lost != 0)
+		return false;
 	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++)
 		if (running_row(record, i, &row) && !counters_are_zero(&row.counters))
 			return false;
@@ -91,7 +93,8 @@ static void collect_process(struct model *model, uint32_t number)
 		at->process = number;
 		counters_merge(&process->counters, &at->counters);
 	}
-	process->counted_nothing = counters_are_zero(&process->counters);
+	process->counted_nothing =
+	        counters_are_zero(&process->counters) && header->threads_lost == 0;
 	counters_merge(&model->counters, &process->counters);
 	model->thread_count = (size_t)(row - model->threads);
 }
@@ -120,7 +123,8 @@ bool model_collect_threads(struct model *model)
 		return false;
 	for (size_t i = 0; i < model->process_count; i++)
 		collect_process(model, (uint32_t)i);
-	model->counted_nothing = counters_are_zero(&model->counters);
+	model->counted_nothing =
+	        counters_are_zero(&model->counters) && model->gaps.threads_lost == 0;
 	merge_names(model);
 	return true;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "families.h"
 #include "model_rows.h"
 
 static bool lock_row(
@@ -14,7 +15,7 @@ static bool lock_row(
 	if (!record_copy(process->record, REGION_LOCKS, entry, &row->lock, sizeof(row->lock)) ||
 	        row->lock.address == 0)
 		return false;
-	if (process->since && row->lock.wait.waits == 0 && row->lock.hold.acquired == 0)
+	if (process->since && row->lock.wait.waits == 0 && family_hold(&row->lock).acquired == 0)
 		return false;
 	row->id = process->lock_base + entry;
 	row->process = number;

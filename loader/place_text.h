@@ -10,12 +10,14 @@
 
 /*
  * "function at file.c:12", "function+0x1f in libx.so", "libx.so+0x1234", "0x7f00": in `width`
- * columns at most, the name keeps what the rest leaves. Not escaped.
+ * columns, but lines, offsets and addresses stay whole whatever they need. What is left out of a
+ * name leaves dots, or is the file as a whole. Not escaped.
  */
 void place_text(const struct place *place, unsigned width, char to[PLACE_TEXT_WIDTH + 1]);
 
 /* The whole of it, as a key that is equal for the same place in two runs of one program: module,
- * function, offset. The caller frees it. NULL: no memory. */
+ * function, and line or else offset. Calls in one line are one place. The caller frees it. NULL: no
+ * memory. */
 char *place_key(const struct place *place);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define START_TIME_FIELD 22 /* proc(5), /proc/PID/stat */
+/* Of /proc/PID/stat: proc(5). */
+#define NAME_FIELD       2
+#define THREADS_FIELD    20
+#define START_TIME_FIELD 22
 #define DELETED          " (deleted)"
 
 #define STAT_SIZE 1024
@@ -32,21 +36,53 @@ static char *read_stat(pid_t pid, char text[STAT_SIZE])
 	return strrchr(text, ')');
 }
 
+/* A numbered field behind the name; 0 when there is none. */
+static uint64_t stat_field(char *name_end, int number)
+{
+	char *at = name_end;
+	for (int field = NAME_FIELD; at != NULL && field < number; field++)
+		at = strchr(at + 1, ' ');
+	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+}
+
+static bool is_dead(const char *name_end)
+{
+	return name_end == NULL || strncmp(name_end, ") Z", 3) == 0 ||
+	       strncmp(name_end, ") X", 3) == 0;
+}
+
 bool process_has_ended(pid_t pid)
 {
 	char text[STAT_SIZE];
-	const char *name_end = read_stat(pid, text);
-	return name_end == NULL || strncmp(name_end, ") Z", 3) == 0 ||
-	       strncmp(name_end, ") X", 3) == 0;
+	char *name_end = read_stat(pid, text);
+	/* The first thread of a process may end before the others. */
+	return is_dead(name_end) && stat_field(name_end, THREADS_FIELD) <= 1;
 }
 
 uint64_t process_start_ticks(pid_t pid)
 {
 	char text[STAT_SIZE];
-	char *at = read_stat(pid, text);
-	for (int field = 2; at != NULL && field < START_TIME_FIELD; field++)
-		at = strchr(at + 1, ' ');
-	return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+	return stat_field(read_stat(pid, text), START_TIME_FIELD);
+}
+
+/* A thread that still has the process's memory: its first one, or else another. */
+static pid_t living_thread(pid_t pid)
+{
+	char text[STAT_SIZE], path[64];
+	if (!is_dead(read_stat(pid, text)))
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *tasks = opendir(path);
+	struct dirent *entry;
+	pid_t living = pid;
+	while (tasks != NULL && living == pid && (entry = readdir(tasks)) != NULL) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (thread > 0 && !is_dead(read_stat(thread, text)))
+			living = thread;
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+	return living;
 }
 
 void process_thread_name(pid_t pid, pid_t tid, char name[RECORD_NAME_SIZE])
@@ -137,7 +173,7 @@ static bool search_maps(
 		*library_loaded |= strstr(parsed.path, "libabshim.so") != NULL;
 		if (parsed.offset != 0 || !is_record_path(parsed.path))
 			continue;
-		*mapping = (struct process_mapping){ parsed.start, parsed.end, -1 };
+		*mapping = (struct process_mapping){ parsed.start, parsed.end, -1, pid };
 		mapping->fd = open_mapped_file(pid, &parsed);
 		found = true;
 	}
@@ -149,11 +185,12 @@ bool process_find_record(pid_t pid, struct process_mapping *mapping, char why[WH
 {
 	char path[64];
 	bool library_loaded = false, found = false;
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	pid_t living = living_thread(pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)living);
 	errno = 0;
 	FILE *maps = fopen(path, "re");
 	if (maps != NULL)
-		found = search_maps(pid, maps, mapping, &library_loaded);
+		found = search_maps(living, maps, mapping, &library_loaded);
 	int error = maps == NULL || ferror(maps) ? errno : 0;
 	if (maps != NULL)
 		fclose(maps);

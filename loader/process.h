@@ -14,7 +14,7 @@
 /* When the process started, in clock ticks since boot; 0 when there is no such process. */
 uint64_t process_start_ticks(pid_t pid);
 
-/* Whether there is no such process, or only a zombie of it. */
+/* Whether there is no such process, or only a zombie of it without a thread that lives. */
 bool process_has_ended(pid_t pid);
 
 /* Reads the current name of a thread; leaves name alone when the thread is gone. */
@@ -23,6 +23,7 @@ void process_thread_name(pid_t pid, pid_t tid, char name[RECORD_NAME_SIZE]);
 struct process_mapping {
 	uint64_t start, end;
 	int fd; /* the mapped file opened for reading, or -1 when only the memory can be read */
+	pid_t thread; /* one of the process that has the memory still */
 };
 
 /*

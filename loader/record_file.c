@@ -299,6 +299,24 @@ struct record *record_read_path(const char *path, char why[WHY_SIZE])
 	return record;
 }
 
+struct record *record_read_found(const char *path, char why[WHY_SIZE])
+{
+	struct stat status;
+	struct record *record = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &status) != 0)
+		why_set(why, "%s", strerror(errno));
+	else if (!S_ISREG(status.st_mode))
+		why_set(why, "is no regular file, so no record of abshim");
+	else
+		record = record_read(fd, why);
+	if (fd >= 0)
+		close(fd);
+	if (record == NULL)
+		name_reason(why, path);
+	return record;
+}
+
 struct record *record_read_process(pid_t pid, char why[WHY_SIZE])
 {
 	struct process_mapping mapping;
@@ -310,7 +328,7 @@ struct record *record_read_process(pid_t pid, char why[WHY_SIZE])
 		close(mapping.fd);
 	} else {
 		struct source source = { .fd = -1,
-			.pid = pid,
+			.pid = mapping.thread,
 			.address = mapping.start,
 			.size = mapping.end - mapping.start };
 		record = read_source(&source, why);

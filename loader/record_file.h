@@ -28,6 +28,10 @@ struct record *record_read(int fd, char why[WHY_SIZE]);
 /* The same from a path; the reason names it. */
 struct record *record_read_path(const char *path, char why[WHY_SIZE]);
 
+/* The same from a path that was found, not given: of a regular file only, since others may block.
+ */
+struct record *record_read_found(const char *path, char why[WHY_SIZE]);
+
 /* The same from a running process; the reason names it. */
 struct record *record_read_process(pid_t pid, char why[WHY_SIZE]);
 

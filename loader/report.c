@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -159,18 +158,6 @@ int report_write(const struct sources *sources, const struct sources *others,
 	return status;
 }
 
-/* How long after the start of its process the copy was made, by its file; 0: unknown. */
-static uint64_t age_of_copy(const struct record *earlier, const char *path)
-{
-	struct stat status;
-	if (stat(path, &status) != 0)
-		return 0;
-	uint64_t made_ns =
-	        (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
-	uint64_t start_ns = earlier->header.start_real_ns;
-	return made_ns > start_ns ? made_ns - start_ns : 0;
-}
-
 /* Takes what an earlier copy holds out of the record. Returns an exit status. */
 static int subtract_earlier(const struct sources *sources, const char *path)
 {
@@ -184,7 +171,6 @@ static int subtract_earlier(const struct sources *sources, const char *path)
 	if (!done)
 		message("report: --since %s: %s", path, why);
 	sources->rows->since = done;
-	sources->rows->since_ns = age_of_copy(earlier, path);
 	record_free(earlier);
 	return done ? 0 : EXIT_UNREADABLE;
 }

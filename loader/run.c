@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,17 @@ static bool is_report_possible(const struct environment *environment)
 	        "(%%p stands for the process id)",
 	        report);
 	return false;
+}
+
+/* A file that was asked for and will not come must not be waited for. */
+static void warn_of_no_report(const struct environment *environment)
+{
+	const char *report = environment_get(environment, "ABSHIM_REPORT");
+	const char *stats = environment_get(environment, "ABSHIM_STATS");
+	if (stats == NULL || strcmp(stats, "off") != 0 || report == NULL ||
+	        strcmp(report, "none") == 0 || strcmp(report, "stderr") == 0)
+		return;
+	message("run: ABSHIM_STATS=off counts nothing: no report will be written to %s", report);
 }
 
 /* Applies the options. Returns -1 to go on with argv[optind], else the exit status. */
@@ -176,6 +188,7 @@ static int run(struct environment *environment, char **command, int *wait_status
 	struct launch launch = { .path = preflight.path, .arguments = command };
 	status = prepare(environment, &preflight) ? -1 : EXIT_OWN_FAILURE;
 	if (status == -1) {
+		warn_of_no_report(environment);
 		launch.environment = environment->strings;
 		int error = launch_start(&launch);
 		if (error != 0) {
@@ -189,6 +202,10 @@ static int run(struct environment *environment, char **command, int *wait_status
 		aftermath.wait_status = *wait_status = launch_wait(&launch);
 		aftermath_settle(&aftermath, environment);
 		status = is_proven(&aftermath, environment, command[0]) ? -1 : EXIT_OWN_FAILURE;
+		if (aftermath.threads_lost > 0)
+			message("run: %s: threads that found no room in the record, and of which "
+			        "nothing was counted: %" PRIu64,
+			        command[0], aftermath.threads_lost);
 	}
 	free(preflight.path);
 	return status;

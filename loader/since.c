@@ -37,13 +37,15 @@ static void subtract_counters(struct counters *from, const struct counters *amou
 	}
 }
 
-static bool holds_as_much(const struct counters *counters, const struct counters *amount)
+/* The first counter that amount has more of; COUNTER_COUNT: none. */
+static size_t find_smaller(const struct counters *counters, const struct counters *amount)
 {
-	for (size_t i = 0; i < COUNTER_COUNT; i++)
-		if (!counter_table[i].is_max &&
-		        counter_value(counters, i) < counter_value(amount, i))
-			return false;
-	return true;
+	size_t row = 0;
+	while (row < COUNTER_COUNT &&
+	        (counter_table[row].is_max ||
+	                counter_value(counters, row) >= counter_value(amount, row)))
+		row++;
+	return row;
 }
 
 static void subtract_caused(struct caused_counters *from, const struct caused_counters *amount)
@@ -60,46 +62,53 @@ static void subtract_wait(struct wait_totals *from, const struct wait_totals *am
 		subtract_32(&from->histogram[bucket], amount->histogram[bucket]);
 }
 
-/* The sum of all threads, running and ended. */
-static void sum_threads(const struct record *record, struct counters *sum)
+static bool is_same_thread(const struct record_thread *a, const struct record_thread *b)
 {
-	struct record_thread thread;
-	struct record_retired retired;
-	memset(sum, 0, sizeof(*sum));
-	for (uint32_t i = 0; i < record->entries[REGION_THREADS]; i++)
-		if (record_copy(record, REGION_THREADS, i, &thread, sizeof(thread)) &&
-		        thread.tid != 0)
-			counters_merge(sum, &thread.counters);
-	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++)
-		if (record_copy(record, REGION_RETIRED, i, &retired, sizeof(retired)) &&
-		        retired.state != 0)
-			counters_merge(sum, &retired.counters);
+	return a->tid != 0 && a->tid == b->tid && a->handle == b->handle &&
+	       a->started_ns == b->started_ns;
+}
+
+/*
+ * A counter of a thread, or of the ended ones of a name, that the copy has more of; COUNTER_COUNT:
+ * none. Their sums prove nothing: a copy may have met a thread twice, running and ended.
+ */
+static size_t find_later(const struct record *record, const struct record *earlier)
+{
+	struct record_thread thread, thread_then;
+	struct record_retired retired, retired_then;
+	size_t row = COUNTER_COUNT;
+	for (uint32_t i = 0; row == COUNTER_COUNT && i < earlier->entries[REGION_THREADS]; i++) {
+		record_copy(record, REGION_THREADS, i, &thread, sizeof(thread));
+		record_copy(earlier, REGION_THREADS, i, &thread_then, sizeof(thread_then));
+		if (is_same_thread(&thread, &thread_then))
+			row = find_smaller(&thread.counters, &thread_then.counters);
+	}
+	for (uint32_t i = 0; row == COUNTER_COUNT && i < earlier->entries[REGION_RETIRED]; i++) {
+		record_copy(record, REGION_RETIRED, i, &retired, sizeof(retired));
+		record_copy(earlier, REGION_RETIRED, i, &retired_then, sizeof(retired_then));
+		row = find_smaller(&retired.counters, &retired_then.counters);
+	}
+	return row;
 }
 
 static bool is_earlier(
         const struct record *record, const struct record *earlier, char why[WHY_SIZE])
 {
 	const struct record_header *now = &record->header, *then = &earlier->header;
-	struct counters sum_now, sum_then;
 	if (then->pid != now->pid || then->start_ticks != now->start_ticks ||
 	        then->start_ns != now->start_ns || strcmp(then->executable, now->executable) != 0) {
 		why_set(why,
-		        "is of another process (pid %d, not pid %d): give an earlier copy of "
-		        "the same record",
+		        "is of another process (pid %d, not pid %d): give an earlier copy of the "
+		        "same record",
 		        (int)then->pid, (int)now->pid);
 		return false;
 	}
-	sum_threads(record, &sum_now);
-	sum_threads(earlier, &sum_then);
-	for (size_t i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_table[i].is_max ||
-		        counter_value(&sum_now, i) >= counter_value(&sum_then, i))
-			continue;
-		why_set(why, "counts more than the record (%s %s): it is the later one of the two",
-		        counter_families[counter_table[i].family].name, counter_table[i].name);
-		return false;
-	}
-	return true;
+	size_t row = find_later(record, earlier);
+	if (row == COUNTER_COUNT)
+		return true;
+	why_set(why, "counts more than the record (%s %s): it is the later one of the two",
+	        counter_families[counter_table[row].family].name, counter_table[row].name);
+	return false;
 }
 
 static void subtract_retired(
@@ -122,7 +131,8 @@ static void subtract_ended(struct record *record, const struct record_thread *th
 	uint32_t found = record->entries[REGION_RETIRED];
 	for (uint32_t i = 0; i < record->entries[REGION_RETIRED]; i++) {
 		record_copy(record, REGION_RETIRED, i, &retired, sizeof(retired));
-		if (retired.state == 0 || !holds_as_much(&retired.counters, &thread->counters))
+		if (retired.state == 0 ||
+		        find_smaller(&retired.counters, &thread->counters) != COUNTER_COUNT)
 			continue;
 		bool same_name = strncmp(retired.name, thread->name, RECORD_NAME_SIZE) == 0;
 		if (same_name || found == record->entries[REGION_RETIRED])
@@ -146,10 +156,8 @@ static void subtract_threads(struct record *record, const struct record *earlier
 		struct record_thread now, then;
 		if (!record_copy(earlier, REGION_THREADS, i, &then, sizeof(then)) || then.tid == 0)
 			continue;
-		bool runs = record_copy(record, REGION_THREADS, i, &now, sizeof(now)) &&
-		            now.tid == then.tid && now.handle == then.handle &&
-		            now.started_ns == then.started_ns;
-		if (!runs) {
+		record_copy(record, REGION_THREADS, i, &now, sizeof(now));
+		if (!is_same_thread(&now, &then)) {
 			subtract_ended(record, &then);
 			continue;
 		}
@@ -157,6 +165,12 @@ static void subtract_threads(struct record *record, const struct record *earlier
 		subtract_caused(&now.caused, &then.caused);
 		record_put(record, REGION_THREADS, i, &now, sizeof(now));
 	}
+}
+
+static void subtract_hold(struct hold_totals *now, const struct hold_totals *then)
+{
+	subtract(&now->acquired, then->acquired);
+	subtract(&now->hold_ns_total, then->hold_ns_total);
 }
 
 static void subtract_locks(struct record *record, const struct record *earlier)
@@ -167,8 +181,8 @@ static void subtract_locks(struct record *record, const struct record *earlier)
 			return;
 		record_copy(earlier, REGION_LOCKS, i, &then, sizeof(then));
 		subtract_wait(&now.wait, &then.wait);
-		subtract(&now.hold.acquired, then.hold.acquired);
-		subtract(&now.hold.hold_ns_total, then.hold.hold_ns_total);
+		subtract_hold(&now.hold, &then.hold);
+		subtract_hold(&now.read_hold, &then.read_hold);
 		record_put(record, REGION_LOCKS, i, &now, sizeof(now));
 	}
 }

@@ -134,7 +134,8 @@ static void set_line(struct place *place, const struct frame *frame)
 void source_find_line(Dwfl_Module *file, uint64_t address, struct place *place)
 {
 	struct nest nest;
-	if (!find_nest(file, address, &nest))
+	/* A function that was inlined has no offset: without a line its calls were all one. */
+	if (!find_nest(file, address, &nest) || nest.frame.line == 0)
 		return;
 	for (unsigned depth = nest.depth; depth > 0; depth--) {
 		Dwarf_Die *inlined = &nest.path[depth - 1];

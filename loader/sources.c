@@ -97,7 +97,7 @@ static void add_process(struct sources *sources, pid_t pid)
 		record = record_read_process(pid, why);
 	} else if ((path = aftermath_find_record(pid)) != NULL) {
 		message("process %d has ended: this is its record %s", (int)pid, path);
-		record = record_read_path(path, why);
+		record = record_read_found(path, why);
 	} else {
 		why_set(why,
 		        "process %d has ended or never was, and no record of it is in the default "
@@ -129,7 +129,7 @@ static void add_directory(struct sources *sources, const char *directory)
 		char why[WHY_SIZE] = "no memory for the records", *path;
 		struct record *record = NULL;
 		if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) >= 0) {
-			record = record_read_path(path, why);
+			record = record_read_found(path, why);
 			free(path);
 		}
 		add_record(sources, record, 0, why, false);

@@ -28,6 +28,14 @@ const char *text_count(char buffer[TEXT_NUMBER_SIZE], uint64_t count)
 	return buffer;
 }
 
+const char *text_things(char buffer[TEXT_NUMBER_SIZE], uint64_t count, const char *thing)
+{
+	text_count(buffer, count);
+	size_t length = strlen(buffer);
+	snprintf(buffer + length, TEXT_NUMBER_SIZE - length, " %s%s", thing, count == 1 ? "" : "s");
+	return buffer;
+}
+
 const char *text_duration(char buffer[TEXT_NUMBER_SIZE], uint64_t ns)
 {
 	static const struct {
@@ -95,6 +103,24 @@ static bool is_harmless(uint32_t point)
 		return false;
 	return !(point >= 0x200e && point <= 0x200f) && !(point >= 0x2028 && point <= 0x202e) &&
 	       !(point >= 0x2066 && point <= 0x2069);
+}
+
+void text_shorten(const char *text, unsigned width, char *to)
+{
+	size_t length = strlen(text), dots = width > 2 ? 2 : width;
+	if (length <= width) {
+		memcpy(to, text, length + 1);
+		return;
+	}
+	size_t head = (width - dots) / 2, tail = width - dots - head;
+	/* No character of several bytes is cut in two. */
+	while (head > 0 && ((unsigned char)text[head] & 0xc0) == 0x80)
+		head--;
+	while (tail > 0 && ((unsigned char)text[length - tail] & 0xc0) == 0x80)
+		tail--;
+	memcpy(to, text, head);
+	memset(to + head, '.', dots);
+	memcpy(to + head + dots, text + length - tail, tail + 1);
 }
 
 void text_escape(FILE *out, const char *text)

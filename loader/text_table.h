@@ -18,7 +18,6 @@ struct view {
 	const struct model *model;
 	struct symbols *symbols;
 	size_t top;
-	bool counts_holds; /* ABSHIM_STATS=hold was in force: there is something to show */
 };
 
 /* "Locks, by time waited (10 of 34; --top N shows more)"; returns the number of rows to show. */

@@ -67,10 +67,11 @@ static bool any_ended(const struct model *model, enum model_ending ending)
 	return false;
 }
 
-static bool any_without_stats(const struct model *model)
+/* Whether any process was recorded so. */
+static bool any_recorded(const struct model *model, enum record_stats stats)
 {
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].record->control.stats == STATS_OFF)
+		if (model->processes[i].record->control.stats == stats)
 			return true;
 	return false;
 }
@@ -89,22 +90,31 @@ static void note_process(struct trust *trust, const struct model *model)
 	uint32_t flags = model->gaps.flags;
 	if (model->processes->since)
 		note(trust,
-		        "only what happened after the earlier copy was made, by its file's time; "
-		        "the longest waits and holds are those of the whole run");
+		        "only what happened after the earlier copy was made: when that was, and so "
+		        "for how long, no record says; the longest waits and holds are those of "
+		        "the whole run");
 	if (any_ended(model, MODEL_RUNNING))
 		note(trust, "still running: the figures are those of a moment, not of one instant");
 	if (any_ended(model, MODEL_UNSEEN))
 		note(trust, "the end was not seen (a kill, a crash or a raw system call): what was "
 		            "counted until then is all here");
-	if (any_without_stats(model))
+	if (any_recorded(model, STATS_OFF))
 		note(trust, "ABSHIM_STATS=off: waits are neither counted nor timed");
+	if (any_recorded(model, STATS_HOLD))
+		note(trust, "ABSHIM_STATS=hold: the clock is read twice for each acquisition, "
+		            "some 20 ns that other runs are without: do not compare speeds");
 	if (flags & RECORD_FORKED)
 		note(trust, "a forked child: counting began at the fork");
+	if (flags & RECORD_NO_STACKS)
+		note(trust, "no stacks: the process was forked while one was being taken");
 	if (flags & RECORD_IN_MEMORY)
 		note(trust, "no record file could be made: this record is gone with the process");
 	if (flags & RECORD_NOT_TMPFS)
 		note(trust, "the record lies on a file system that writes to a disk, which can "
 		            "disturb the process: point ABSHIM_DIR to a tmpfs");
+	if (flags & RECORD_NO_ROOM)
+		note(trust, "the record's file system was full: what found no room there is lost "
+		            "from the tables; point ABSHIM_DIR to a larger tmpfs");
 	if (flags & RECORD_SECCOMP)
 		note(trust, "a seccomp filter was installed: since then the yield strategy parks "
 		            "at once, new threads have no name, and the report cannot come from "
@@ -129,20 +139,21 @@ static void note_gaps(struct trust *trust, const struct model *model)
 	char count[TEXT_NUMBER_SIZE], time[TEXT_NUMBER_SIZE];
 	if (model->counters.mutex.passed_through > 0)
 		note(trust,
-		        "%s calls passed through to libc, counted but not timed: robust, "
+		        "%s passed through to libc, counted but not timed: robust, "
 		        "priority-inheriting, priority-protected or elided mutexes",
-		        text_count(count, model->counters.mutex.passed_through));
+		        text_things(count, model->counters.mutex.passed_through, "call"));
 	if (gaps->flags & RECORD_ELISION)
 		note(trust,
 		        "lock elision is on (glibc.elision.enable): elided mutexes pass through");
 	if (gaps->threads_lost > 0)
-		note(trust, "%s threads found no room in the record: their locks are not counted",
-		        text_count(count, gaps->threads_lost));
+		note(trust, "no room in the record: %s, whose locks are not counted",
+		        text_things(count, gaps->threads_lost, "thread"));
 	if (gaps->lost_waits > 0)
 		note(trust,
-		        "%s waits (%s) are in the totals and with the threads, but not in the "
-		        "tables of locks and call sites, which were full",
-		        text_count(count, gaps->lost_waits), text_duration(time, gaps->lost_ns));
+		        "only in the totals and with the threads, not in the tables of locks and "
+		        "call sites, which were full: %s (%s)",
+		        text_things(count, gaps->lost_waits, "wait"),
+		        text_duration(time, gaps->lost_ns));
 	if (gaps->blames_lost > 0)
 		note(trust, "who blocked whom is incomplete: its table was full");
 	if (gaps->retired_rest != 0)
@@ -150,10 +161,8 @@ static void note_gaps(struct trust *trust, const struct model *model)
 	if (gaps->modules_lost > 0)
 		note(trust, "more mapped files than room: some addresses have no name");
 	if (model->counters.cond.unsplit > 0)
-		note(trust,
-		        "%s condition waits whose signal was not seen count wholly as waiting "
-		        "for the signal",
-		        text_count(count, model->counters.cond.unsplit));
+		note(trust, "%s whose signal was not seen: all their time counts as waiting for it",
+		        text_things(count, model->counters.cond.unsplit, "condition wait"));
 }
 
 /* What was measured because it was asked for, and is not complete. */
@@ -164,13 +173,11 @@ static void note_lost_details(struct trust *trust, const struct model *model)
 	uint64_t holds = counters->mutex.hold_lost + counters->rwlock.hold_lost;
 	char count[TEXT_NUMBER_SIZE];
 	if (holds > 0)
-		note(trust, "%s acquisitions are missing from the locks' times held",
-		        text_count(count, holds));
+		note(trust, "missing from the locks' times held: %s",
+		        text_things(count, holds, "acquisition"));
 	if (gaps->created_lost > 0)
-		note(trust,
-		        "%s initialised locks found no room for where that was: such locks are "
-		        "named by their first use",
-		        text_count(count, gaps->created_lost));
+		note(trust, "no room for where locks were initialised: %s, named by the first use",
+		        text_things(count, gaps->created_lost, "lock"));
 	if (gaps->stacks_lost > 0)
 		note(trust, "more stacks than room: some waits of which one was taken have none");
 }
@@ -215,10 +222,9 @@ static void note_uncovered(struct trust *trust, const struct model *model)
 {
 	struct uncovered uncovered = uncovered_new(model);
 	const struct record_uncovered *rows = uncovered.rows;
-	note_opened(trust, &uncovered, UNCOVERED_DEEPBIND,
-	        "the program asked for it with RTLD_DEEPBIND");
+	note_opened(trust, &uncovered, UNCOVERED_DEEPBIND, "the program asked for RTLD_DEEPBIND");
 	note_opened(trust, &uncovered, UNCOVERED_NAMESPACE,
-	        "the program asked for it in a namespace of its own (dlmopen)");
+	        "the program asked for a namespace of its own (dlmopen)");
 	for (size_t from = 0, to; from < uncovered.count; from = to) {
 		for (to = from + 1; to < uncovered.count && rows[to].reason == rows[from].reason &&
 		                    strcmp(rows[to].path, rows[from].path) == 0;)

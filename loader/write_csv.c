@@ -44,24 +44,33 @@ static bool put_process(FILE *out, const struct model *model)
 	return true;
 }
 
-static bool put_row(FILE *out, const struct model *model, enum group_by by,
-        const struct group_row *row, bool is_rest)
+/* What is not known is an empty field; at the end of a row nothing follows it. */
+static void put_number(FILE *out, uint64_t number, bool known, const char *end)
 {
+	if (known)
+		fprintf(out, "%" PRIu64, number);
+	fputs(end, out);
+}
+
+static bool put_row(FILE *out, const struct model *model, const struct groups *groups,
+        const struct group_row *row)
+{
+	bool is_rest = row == &groups->rest;
 	if (!put_process(out, model))
 		return false;
-	fprintf(out, "%s,%s,", group_name(by),
+	fprintf(out, "%s,%s,", group_name(groups->by),
 	        row->family < FAMILY_COUNT ? words_family(row->family) : "");
 	if (!put_text(out, is_rest ? "(not in the tables)" : row->label) ||
 	        !put_text(out, is_rest ? "" : row->key))
 		return false;
-	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", row->members,
-	        row->acquired, row->waits, row->wait_ns_total);
+	put_number(out, row->members, true, ",");
+	put_number(out, row->acquired, groups->acquired_known, ",");
+	put_number(out, row->waits, true, ",");
+	put_number(out, row->wait_ns_total, true, ",");
 	/* The longest of what is in no row is not known. */
-	if (is_rest)
-		fprintf(out, ",%" PRIu64 ",\r\n", row->hold_ns_total);
-	else
-		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n", row->wait_ns_max,
-		        row->hold_ns_total, row->hold_ns_max);
+	put_number(out, row->wait_ns_max, !is_rest, ",");
+	put_number(out, row->hold_ns_total, groups->holds_known, ",");
+	put_number(out, row->hold_ns_max, groups->holds_known && !is_rest, "\r\n");
 	return true;
 }
 
@@ -75,8 +84,8 @@ bool write_csv(FILE *out, const struct model *model, struct symbols *symbols,
 	fputs(heading, out);
 	bool complete = true;
 	for (size_t i = 0; complete && i < groups->count; i++)
-		complete = put_row(out, model, by, &groups->rows[i], false);
-	complete = complete && put_row(out, model, by, &groups->rest, true);
+		complete = put_row(out, model, groups, &groups->rows[i]);
+	complete = complete && put_row(out, model, groups, &groups->rest);
 	groups_free(groups);
 	return complete;
 }

@@ -70,17 +70,19 @@ static json_t *totals_array(const struct diff *diff)
 	return array;
 }
 
-static json_t *group_object(const struct group_row *row)
+static json_t *group_object(const struct groups *groups, const struct group_row *row)
 {
 	if (row == NULL)
 		return json_null();
 	json_t *object = json_object();
 	member_integer(object, "members", row->members);
-	member_integer(object, "acquired", row->acquired);
+	json_object_set_new(object, "acquired",
+	        groups->acquired_known ? member_value(row->acquired) : json_null());
 	member_integer(object, "waits", row->waits);
 	member_integer(object, "wait_ns_total", row->wait_ns_total);
 	member_integer(object, "wait_ns_max", row->wait_ns_max);
-	member_integer(object, "hold_ns_total", row->hold_ns_total);
+	json_object_set_new(object, "hold_ns_total",
+	        groups->holds_known ? member_value(row->hold_ns_total) : json_null());
 	return object;
 }
 
@@ -97,8 +99,8 @@ static json_t *rows_array(const struct diff *diff, const struct diff_table *tabl
 		member_string(object, "label", any->label);
 		member_known(object, "family",
 		        any->family < FAMILY_COUNT ? words_family(any->family) : "");
-		json_object_set_new(object, "a", group_object(row->a));
-		json_object_set_new(object, "b", group_object(row->b));
+		json_object_set_new(object, "a", group_object(table->groups[0], row->a));
+		json_object_set_new(object, "b", group_object(table->groups[1], row->b));
 		set_change(object, a, b);
 		set_rates(object, diff, "per_second", a, b);
 		json_array_append_new(array, object);

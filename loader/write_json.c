@@ -144,6 +144,8 @@ static json_t *trust_object(const struct model *model, struct symbols *symbols)
 		{ "forked", RECORD_FORKED },
 		{ "elision", RECORD_ELISION },
 		{ "elsewhere", RECORD_ELSEWHERE },
+		{ "no_stacks", RECORD_NO_STACKS },
+		{ "no_room", RECORD_NO_ROOM },
 	};
 	json_t *object = json_object(), *changed = json_array(), *notes = json_array();
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)

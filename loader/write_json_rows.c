@@ -88,10 +88,11 @@ json_t *json_locks(const struct model *model, struct symbols *symbols)
 		member_id(object, "first_site", row->first_site);
 		json_object_set_new(object, "created", place_object(symbols, row->created));
 		set_wait(object, &row->lock.wait);
-		bool held = model->processes[row->process].record->control.stats == STATS_HOLD;
-		bool has_readers = row->lock.family == FAMILY_rwlock;
-		set_hold(object, "hold", &row->lock.hold, held);
-		set_hold(object, "read_hold", &row->lock.read_hold, held && has_readers);
+		bool timed = model->processes[row->process].record->control.stats == STATS_HOLD;
+		bool is_rwlock = row->lock.family == FAMILY_rwlock;
+		set_hold(object, "hold", &row->lock.hold,
+		        timed && (is_rwlock || row->lock.family == FAMILY_mutex));
+		set_hold(object, "read_hold", &row->lock.read_hold, timed && is_rwlock);
 		json_array_append_new(array, object);
 	}
 	return array;

@@ -101,7 +101,7 @@ static void write_gaps(struct writer *writer)
 		        gaps->threads_created },
 		{ "abshim_threads_lost", "threads that found no room in the record",
 		        gaps->threads_lost },
-		{ "abshim_stacks_due", "waits of which a stack could have been taken",
+		{ "abshim_stacks_due", "waits and releases of which a stack could have been taken",
 		        gaps->stacks_due },
 		{ "abshim_stacks_taken", "stacks taken of waiters and holders",
 		        gaps->stacks_taken },
@@ -266,36 +266,15 @@ static void merge_series(struct series *to, const struct series *from)
 	}
 }
 
-static int compare_series(const void *left, const void *right)
+static void write_series(struct writer *writer, const struct groups *groups,
+        const struct series *series, size_t count)
 {
-	const struct series *a = left, *b = right;
-	int order = strcmp(a->name, b->name);
-	return order != 0 ? order : (a->family > b->family) - (a->family < b->family);
-}
-
-/* Makes one sample of what has the same labels, as locks do that had one address one after the
- * other. Returns how many are left. */
-static size_t merge_equal(struct series *series, size_t count)
-{
-	size_t kept = 0;
-	qsort(series, count, sizeof(*series), compare_series);
-	for (size_t i = 0; i < count; i++) {
-		if (kept > 0 && compare_series(&series[kept - 1], &series[i]) == 0)
-			merge_series(&series[kept - 1], &series[i]);
-		else
-			series[kept++] = series[i];
-	}
-	return kept;
-}
-
-static void write_series(
-        struct writer *writer, enum group_by by, const struct series *series, size_t count)
-{
-	/* The acquisitions of a call site, and how long they held, are not known. */
-	size_t most = by == GROUP_SITE ? 3 : sizeof(columns) / sizeof(*columns);
+	const char *by = group_name(groups->by);
+	/* Nobody looked who held, and for how long. */
+	size_t most = groups->holds_known ? sizeof(columns) / sizeof(*columns) : 3;
 	for (size_t column = 0; column < most; column++) {
 		char name[METRIC_NAME_SIZE];
-		snprintf(name, sizeof(name), "abshim_%s_%s", group_name(by), columns[column].name);
+		snprintf(name, sizeof(name), "abshim_%s_%s", by, columns[column].name);
 		metrics_begin(&writer->metrics,
 		        columns[column].is_max ? METRIC_GAUGE : METRIC_COUNTER, name,
 		        columns[column].help);
@@ -304,33 +283,50 @@ static void write_series(
 			metrics_label(&writer->metrics, "family",
 			        series[i].family < FAMILY_COUNT ? words_family(series[i].family)
 			                                        : "");
-			metrics_label(&writer->metrics, group_name(by), series[i].name);
+			metrics_label(&writer->metrics, by, series[i].name);
 			metrics_value(&writer->metrics, series[i].values[column]);
 		}
 	}
 }
 
-/* The top rows, then the others as one, then what has no row. */
+/* Fills in the rows that waited longest and those that were held longest, then the others as one,
+ * then what has no row. Returns their number. */
+static size_t choose_series(
+        struct series *series, const struct groups *groups, const bool *is_shown)
+{
+	struct series others = { .name = "(others)", .family = FAMILY_COUNT };
+	size_t count = 0;
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct series one = series_of(groups->rows[i].key, &groups->rows[i]);
+		if (is_shown[i])
+			series[count++] = one;
+		else
+			merge_series(&others, &one);
+	}
+	series[count++] = others;
+	series[count++] = series_of("(not in the tables)", &groups->rest);
+	return count;
+}
+
 static bool write_table(
         struct writer *writer, struct symbols *symbols, enum group_by by, size_t top)
 {
 	struct groups *groups = groups_build(writer->model, symbols, by);
-	struct series *series = groups != NULL ? calloc(groups->count + 2, sizeof(*series)) : NULL;
-	if (series != NULL) {
-		struct series others = { .name = "(others)", .family = FAMILY_COUNT };
-		size_t shown = groups->count < top ? groups->count : top;
-		for (size_t i = 0; i < groups->count; i++) {
-			series[i] = series_of(groups->rows[i].key, &groups->rows[i]);
-			if (i >= shown)
-				merge_series(&others, &series[i]);
-		}
-		size_t count = merge_equal(series, shown);
-		series[count++] = others;
-		series[count++] = series_of("(not in the tables)", &groups->rest);
-		write_series(writer, by, series, count);
+	size_t count = groups != NULL ? groups->count : 0, held_count = 0;
+	const struct group_row **held = groups != NULL ? groups_held(groups, &held_count) : NULL;
+	struct series *series = calloc(count + 2, sizeof(*series));
+	bool *is_shown = calloc(count + 1, sizeof(*is_shown));
+	bool complete = held != NULL && series != NULL && is_shown != NULL;
+	if (complete) {
+		for (size_t i = 0; i < count && i < top; i++)
+			is_shown[i] = true;
+		for (size_t i = 0; i < held_count && i < top; i++)
+			is_shown[held[i] - groups->rows] = true;
+		write_series(writer, groups, series, choose_series(series, groups, is_shown));
 	}
-	bool complete = series != NULL;
+	free(is_shown);
 	free(series);
+	free(held);
 	groups_free(groups);
 	return complete;
 }

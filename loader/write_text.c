@@ -97,14 +97,6 @@ void table_of_threads(const struct view *view)
 	}
 }
 
-static bool counts_holds(const struct model *model)
-{
-	for (size_t i = 0; i < model->lock_count; i++)
-		if (model->locks[i].lock.hold.acquired > 0)
-			return true;
-	return false;
-}
-
 static void print_report(const struct view *view)
 {
 	if (view->model->counted_nothing) {
@@ -141,9 +133,7 @@ static char *render(struct view view, size_t top, size_t *size)
 bool write_text(FILE *out, const struct model *model, struct symbols *symbols,
         const struct write_options *options)
 {
-	const struct view view = {
-		.model = model, .symbols = symbols, .counts_holds = counts_holds(model)
-	};
+	const struct view view = { .model = model, .symbols = symbols };
 	size_t size = 0, top = options->top;
 	char *text = render(view, top, &size);
 	/* Tables of everything, each full, or of names that are all escapes. */

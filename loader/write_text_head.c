@@ -12,13 +12,14 @@
 
 #define NAME_WIDTH     64 /* of a program in the title */
 #define PROCESS_NAME   17 /* and in the table of processes */
+#define STATE_WIDTH    22
 #define SETTINGS_SHOWN 3
 
-static void print_program(const struct view *view, const struct process_row *process, int width)
+static void print_program(
+        const struct view *view, const struct process_row *process, unsigned width)
 {
 	char name[NAME_WIDTH + 1];
-	snprintf(name, sizeof(name), "%.*s", width,
-	        words_base_name(process->record->header.executable));
+	text_shorten(words_base_name(process->record->header.executable), width, name);
 	text_escape(view->out, name);
 }
 
@@ -133,17 +134,19 @@ static void print_process_table(const struct view *view)
 	for (size_t i = 0; i < shown; i++) {
 		const struct process_row *process = &model->processes[i];
 		const struct family_sum sum = family_sum_all(&process->counters);
-		char words[WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE],
-		        name[PROCESS_NAME * 4 + 1] = "";
+		char words[WORDS_SIZE], state[STATE_WIDTH + 1], numbers[4][TEXT_NUMBER_SIZE];
+		char name[PROCESS_NAME * 4 + 1] = "";
 		FILE *out = fmemopen(name, sizeof(name), "w");
 		if (out == NULL)
 			return;
 		struct view to_name = { .out = out };
 		print_program(&to_name, process, PROCESS_NAME);
 		fclose(out);
-		fprintf(view->out, "  %-18s%9" PRId32 "  %-22.22s%12s%15s%11s%9s\n", name,
-		        process->record->header.pid, words_ending(process, words),
-		        text_duration(numbers[0], process->duration_ns),
+		text_shorten(words_ending(process, words), STATE_WIDTH, state);
+		fprintf(view->out, "  %-18s%9" PRId32 "  %-22s%12s%15s%11s%9s\n", name,
+		        process->record->header.pid, state,
+		        process->duration_ns > 0 ? text_duration(numbers[0], process->duration_ns)
+		                                 : "-",
 		        text_count(numbers[1], sum.acquired), text_count(numbers[2], sum.waits),
 		        text_duration(numbers[3], sum.wait_ns_total));
 	}

@@ -32,22 +32,20 @@ static void print_chain(const struct view *view, const struct stack_row *row)
 }
 
 /* The chains that waits were sampled with come first. */
-static size_t count_chains(const struct model *model, uint64_t *waits, uint64_t *wait_ns)
+static size_t count_chains(const struct model *model, uint64_t *wait_ns)
 {
 	size_t count = 0;
-	for (; count < model->chain_count && model->chains[count].waits > 0; count++) {
-		*waits += model->chains[count].waits;
+	for (; count < model->chain_count && model->chains[count].waits > 0; count++)
 		*wait_ns += model->chains[count].wait_ns_total;
-	}
 	return count;
 }
 
-static void print_sampling(const struct view *view, uint64_t waits)
+static void print_sampling(const struct view *view)
 {
 	const struct model_gaps *gaps = &view->model->gaps;
-	char sampled[TEXT_NUMBER_SIZE], due[TEXT_NUMBER_SIZE], cost[TEXT_NUMBER_SIZE];
-	fprintf(view->out, "  stacks of %s of %s waits", text_count(sampled, waits),
-	        text_count(due, gaps->stacks_due));
+	char taken[TEXT_NUMBER_SIZE], due[TEXT_NUMBER_SIZE], cost[TEXT_NUMBER_SIZE];
+	fprintf(view->out, "  stacks of %s of %s waits and releases",
+	        text_count(taken, gaps->stacks_taken), text_count(due, gaps->stacks_due));
 	if (gaps->stacks_taken > 0)
 		fprintf(view->out, "; taking one took %s",
 		        text_duration(cost, gaps->stack_ns_total / gaps->stacks_taken));
@@ -56,15 +54,15 @@ static void print_sampling(const struct view *view, uint64_t waits)
 
 void table_of_stacks(const struct view *view)
 {
-	uint64_t waits = 0, wait_ns = 0;
-	size_t count = count_chains(view->model, &waits, &wait_ns);
+	uint64_t wait_ns = 0;
+	size_t count = count_chains(view->model, &wait_ns);
 	if (count == 0)
 		return;
 	struct view few = *view;
 	if (few.top <= WRITE_DEFAULT_TOP && few.top > STACKS_SHOWN)
 		few.top = STACKS_SHOWN;
 	size_t shown = table_heading(&few, "Stacks, by time waited with them", count);
-	print_sampling(view, waits);
+	print_sampling(view);
 	table_waits_heading(view, "stack, the innermost call first");
 	for (size_t i = 0; i < shown; i++) {
 		const struct stack_row *row = &view->model->chains[i];
@@ -96,7 +94,12 @@ void table_of_histogram(const struct view *view)
 	}
 	if (last < 0)
 		return;
-	fprintf(view->out, "\nWaits by length\n%9s %12s\n", "from", "waits");
+	char lost[TEXT_NUMBER_SIZE];
+	fputs("\nWaits by length", view->out);
+	if (view->model->gaps.lost_waits > 0)
+		fprintf(view->out, ", without the %s that found no room in the tables",
+		        text_count(lost, view->model->gaps.lost_waits));
+	fprintf(view->out, "\n%9s %12s\n", "from", "waits");
 	for (int bucket = first; bucket <= last; bucket++) {
 		char from[TEXT_NUMBER_SIZE], count[TEXT_NUMBER_SIZE], share[TEXT_NUMBER_SIZE];
 		int length = (int)((double)histogram[bucket] * BAR_WIDTH / (double)most + 0.5);

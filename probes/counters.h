@@ -15,16 +15,11 @@ static inline void counter_add(uint64_t *counter, uint64_t amount)
 	        counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + amount, __ATOMIC_RELAXED);
 }
 
-/* The same in two halves, for a path on which the load must not come after an atomic operation,
- * which it would wait for. */
-static inline uint64_t counter_next(const uint64_t *counter)
+/* Takes back 1 that was counted ahead of what has not come about. To count ahead of an atomic
+ * operation is cheaper: behind it, the load and the store would wait for it. */
+static inline void counter_take_back(uint64_t *counter)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED) + 1;
-}
-
-static inline void counter_set(uint64_t *counter, uint64_t next)
-{
-	__atomic_store_n(counter, next, __ATOMIC_RELAXED);
+	counter_add(counter, UINT64_MAX);
 }
 
 static inline void counter_max(uint64_t *counter, uint64_t value)

@@ -89,6 +89,7 @@ enum record_flag {
 	        1u << 7, /* ABSHIM_DIR was not for this user: a default directory it is */
 	RECORD_NO_STACKS = 1u << 8, /* stacks were asked for, but the process was forked while
 	                               another thread was taking one: none can be taken */
+	RECORD_NO_ROOM = 1u << 9, /* the record's file system was full when more room was wanted */
 };
 
 struct record_header {
@@ -186,7 +187,7 @@ struct caused_counters {
  */
 struct record_pending {
 	uint32_t lock;       /* entry of REGION_LOCKS + 1, 0: nothing is pending */
-	uint32_t site;       /* entry of REGION_SITES + 1, 0 lost */
+	uint32_t site;       /* entry of REGION_SITES + 1 */
 	uint32_t blame;      /* entry of REGION_BLAME + 1, 0 lost */
 	uint32_t holder_tid; /* thread to charge, 0 unknown */
 	uint64_t wait_ns;

@@ -22,12 +22,13 @@
 
 #define ALIGNMENT      4096u
 #define POPULATE_CHUNK 16384u
+#define EAGER_BYTES    262144u /* of each region, where pages are allocated through the file */
 #define NAME_TRIES     1000u
 
 struct record_header *record_header;
 struct record_place record_places[REGION_COUNT];
 
-/* Whether MADV_POPULATE_WRITE works here; without it the whole file is allocated at once. */
+/* Whether MADV_POPULATE_WRITE works here; without it pages are allocated through the file. */
 static bool populate_works;
 
 static const struct {
@@ -63,12 +64,18 @@ static uint64_t region_bytes(enum record_region_id id)
 	return (uint64_t)layout[id].entry_size * layout[id].capacity;
 }
 
+/* Where a region begins; REGION_COUNT: where the record ends. */
+static uint64_t region_offset(enum record_region_id until)
+{
+	uint64_t offset = round_up(sizeof(struct record_header), ALIGNMENT);
+	for (int id = 0; id < (int)until; id++)
+		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
+	return offset;
+}
+
 static uint64_t record_bytes(void)
 {
-	uint64_t bytes = round_up(sizeof(struct record_header), ALIGNMENT);
-	for (int id = 0; id < REGION_COUNT; id++)
-		bytes += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
-	return bytes;
+	return region_offset(REGION_COUNT);
 }
 
 unsigned record_decimal(char *text, uint64_t value)
@@ -215,6 +222,48 @@ static int create_default(const char *executable, char path[RECORD_PATH_SIZE])
 	return result;
 }
 
+static uint64_t eager_bytes(enum record_region_id id)
+{
+	return region_bytes(id) < EAGER_BYTES ? region_bytes(id) : EAGER_BYTES;
+}
+
+/* Allocates the header and the beginning of each region: what most processes need, so that one that
+ * has changed its root needs no more. Returns 0 or -errno. */
+static long allocate_eagerly(int fd)
+{
+	uint64_t offset = round_up(sizeof(struct record_header), ALIGNMENT);
+	long result = sys_call6(SYS_fallocate, fd, 0, 0, (long)offset, 0, 0);
+	for (int id = 0; id < REGION_COUNT && !sys_failed(result); id++) {
+		result = sys_call6(SYS_fallocate, fd, 0, (long)offset,
+		        (long)eager_bytes((enum record_region_id)id), 0, 0);
+		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
+	}
+	return result;
+}
+
+/* Makes [from, from + bytes) of the record safe to touch: by advice, or by allocating that part of
+ * its file, which is opened anew for it. */
+static bool make_pages(const char *from, uint64_t bytes)
+{
+	if (populate_works)
+		return populate((void *)(uintptr_t)from, bytes);
+	int fd = sys_open(record_header->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return false;
+	long result = sys_call6(
+	        SYS_fallocate, fd, 0, from - (const char *)record_header, (long)bytes, 0, 0);
+	sys_close(fd);
+	return !sys_failed(result);
+}
+
+/* What no record can do without: the header, the control page, some threads, and rows for ended
+ * ones so that the totals are complete whatever else finds no room. Adjacent but for the last. */
+static bool populate_least(char *record)
+{
+	return populate(record, region_offset(REGION_THREADS) + POPULATE_CHUNK) &&
+	       populate(record + region_offset(REGION_RETIRED), POPULATE_CHUNK);
+}
+
 /* Gives the file its size and maps it at `at` (or anywhere). Returns the address or -errno. */
 static long map_file(int fd, uint64_t bytes, void *at)
 {
@@ -225,12 +274,11 @@ static long map_file(int fd, uint64_t bytes, void *at)
 	        MAP_SHARED | (at != NULL ? MAP_FIXED : 0), fd, 0);
 	if (sys_failed(address))
 		return address;
-	/* The header, the control page and the first threads are always needed. */
-	populate_works =
-	        advice_is_taken((void *)address) && populate((void *)address, POPULATE_CHUNK);
+	populate_works = advice_is_taken((void *)address) && populate((void *)address, ALIGNMENT);
 	if (populate_works)
-		return address;
-	result = sys_call6(SYS_fallocate, fd, 0, 0, (long)bytes, 0, 0);
+		result = populate_least((char *)address) ? 0 : -ENOSPC;
+	else
+		result = allocate_eagerly(fd);
 	if (!sys_failed(result))
 		return address;
 	if (at == NULL)
@@ -246,11 +294,13 @@ static long map_memory(uint64_t bytes, void *at)
 }
 
 /* How many of a region's bytes map_file() or map_memory() has made safe to touch. */
-static uint64_t populated_at_start(uint64_t offset, uint64_t bytes)
+static uint64_t populated_at_start(enum record_region_id id, bool in_memory)
 {
-	if (populate_works && offset + bytes > POPULATE_CHUNK)
-		return offset < POPULATE_CHUNK ? POPULATE_CHUNK - offset : 0;
-	return bytes;
+	if (in_memory || id == REGION_CONTROL)
+		return region_bytes(id);
+	if (!populate_works)
+		return eager_bytes(id);
+	return id == REGION_THREADS || id == REGION_RETIRED ? POPULATE_CHUNK : 0;
 }
 
 static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
@@ -264,8 +314,8 @@ static void fill_header(uint64_t bytes, uint32_t flags, const char *path)
 		region->offset = offset;
 		region->entry_size = layout[id].entry_size;
 		region->capacity = layout[id].capacity;
-		region->populated =
-		        populated_at_start(offset, region_bytes((enum record_region_id)id));
+		region->populated = populated_at_start(
+		        (enum record_region_id)id, (flags & RECORD_IN_MEMORY) != 0);
 		offset += round_up(region_bytes((enum record_region_id)id), ALIGNMENT);
 	}
 	header->version = RECORD_VERSION;
@@ -346,8 +396,10 @@ bool record_reserve(enum record_region_id id, uint32_t entry)
 	uint64_t goal = round_up(need, POPULATE_CHUNK);
 	if (goal > bytes)
 		goal = bytes;
-	if (!populate(place->start + populated, goal - populated))
+	if (!make_pages(place->start + populated, goal - populated)) {
+		__atomic_fetch_or(&record_header->flags, RECORD_NO_ROOM, __ATOMIC_RELAXED);
 		return false;
+	}
 	/* Another thread may have populated further: the mark only grows. */
 	while (populated < goal && !__atomic_compare_exchange_n(mark, &populated, goal, false,
 	                                   __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))

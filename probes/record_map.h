@@ -55,13 +55,14 @@ static inline bool record_filtered(void)
  * taken (flag RECORD_ELSEWHERE); in a process that has begun (must_file is not set), whatever was
  * wrong with it.
  * Returns 0; or -errno of the last attempt when directory was given and is unusable and must_file
- * is set, or when there is no memory at all: then there is no record. EFBIG: RLIMIT_FSIZE is lower
+ * is set, or when there is no memory at all: then there is no record. ENOSPC: the file
+ * system has no room for the least that a record needs. EFBIG: RLIMIT_FSIZE is lower
  * than a record's size.
  */
 int record_create(const char *directory, const char *executable, bool must_file);
 
-/* Makes entry number `entry` of a region safe to touch: a full tmpfs is a false here, not a SIGBUS
- * later. */
+/* Makes entry number `entry` of a region safe to touch: a full tmpfs is a false here (and flag
+ * RECORD_NO_ROOM), not a SIGBUS later. */
 bool record_reserve(enum record_region_id id, uint32_t entry);
 
 /* Claims the next entry of a dense region; RECORD_NONE, counted as lost, when there is no room. */

@@ -141,8 +141,9 @@ struct record_thread *record_thread_claim(uint32_t tid)
 	return thread;
 }
 
-/* The row that collects the ended threads of a name, or, when the table is nearly full, of all
- * further names. NULL when the table could not be touched at all. */
+/* The row that collects the ended threads of a name, or, when the table or its file system is
+ * nearly full, of all further names. NULL when threads of more names than are spared end at the
+ * same moment there. */
 static struct record_retired *retired_row(const char *name)
 {
 	uint32_t used = record_used(REGION_RETIRED);
@@ -153,14 +154,14 @@ static struct record_retired *retired_row(const char *name)
 		        strncmp(retired->name, name, RECORD_NAME_SIZE) == 0)
 			return retired;
 	}
-	if (used + RETIRED_SPARE >= record_places[REGION_RETIRED].capacity &&
+	if (!record_reserve(REGION_RETIRED, used + RETIRED_SPARE) &&
 	        strcmp(name, RECORD_OTHER_NAMES) != 0) {
 		__atomic_store_n(&record_header->retired_rest, 1, __ATOMIC_RELAXED);
 		return retired_row(RECORD_OTHER_NAMES);
 	}
 	uint32_t row = record_claim(REGION_RETIRED);
-	if (row == RECORD_NONE) /* the tmpfs is full: the first row is better than none */
-		return used > 0 ? record_entry(REGION_RETIRED, 0) : NULL;
+	if (row == RECORD_NONE)
+		return used > 0 ? record_entry(REGION_RETIRED, used - 1) : NULL;
 	struct record_retired *retired = record_entry(REGION_RETIRED, row);
 	memcpy(retired->name, name, strnlen(name, RECORD_NAME_SIZE - 1));
 	__atomic_store_n(&retired->state, 1, __ATOMIC_RELEASE);

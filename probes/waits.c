@@ -85,11 +85,15 @@ static const struct table site_table = { REGION_SITE_INDEX, REGION_SITES, site_m
 static const struct table blame_table = { REGION_BLAME_INDEX, REGION_BLAME, blame_match,
 	blame_fill };
 
-/* Fibonacci hashing: Knuth, The Art of Computer Programming, volume 3, section 6.4. */
+/* Fibonacci hashing: Knuth, The Art of Computer Programming, volume 3, section 6.4. The second
+ * multiplier is the fraction of the square root of 2, so that one address with thousands of seconds
+ * is spread as well. */
 static uint32_t hash(const struct table_key *key, bool with_second)
 {
-	uint64_t value = key->address ^ (with_second ? key->second << 40 : 0);
-	return (uint32_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+	uint64_t value = key->address * UINT64_C(0x9e3779b97f4a7c15);
+	if (with_second)
+		value += key->second * UINT64_C(0x6a09e667f3bcc909);
+	return (uint32_t)(value >> 32);
 }
 
 /* Puts a new entry into a bucket that held `old`. Returns the entry or RECORD_NONE: the table is
@@ -169,11 +173,11 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 	        &lock_table, &(struct table_key){ event->lock, event->family, event->kind }, true);
 	if (lock == RECORD_NONE)
 		return pending;
-	pending.lock = lock + 1;
 	uint32_t site = find_or_insert(
 	        &site_table, &(struct table_key){ event->site, lock, event->mode }, true);
 	if (site == RECORD_NONE)
 		return pending;
+	pending.lock = lock + 1;
 	pending.site = site + 1;
 	struct record_lock *entry = record_entry(REGION_LOCKS, lock);
 	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0) {
@@ -192,9 +196,8 @@ bool record_wait_end(
 	if (pending->lock != 0) {
 		self->pending = *pending;
 		self->pending.wait_ns = wait_ns;
-	}
-	if (pending->site != 0)
 		return true;
+	}
 	shared_add(&record_header->lost_waits, 1);
 	shared_add(&record_header->lost_ns, wait_ns);
 	return false;
@@ -221,10 +224,8 @@ void record_wait_flush(struct record_thread *self)
 		return;
 	struct record_lock *lock = record_entry(REGION_LOCKS, pending.lock - 1);
 	wait_totals_add(&lock->wait, pending.wait_ns);
-	if (pending.site != 0) {
-		struct record_site *site = record_entry(REGION_SITES, pending.site - 1);
-		wait_totals_add(&site->wait, pending.wait_ns);
-	}
+	struct record_site *site = record_entry(REGION_SITES, pending.site - 1);
+	wait_totals_add(&site->wait, pending.wait_ns);
 	if (pending.blame != 0)
 		add_blame(record_entry(REGION_BLAME, pending.blame - 1), pending.wait_ns);
 	struct record_thread *holder = record_thread_find(pending.holder_tid);

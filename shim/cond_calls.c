@@ -89,23 +89,28 @@ static int wait_ends(
 	return result;
 }
 
+/* Waiters want to know of the signals of threads that are not counted themselves. */
+static void note_signal(const pthread_cond_t *cond, bool broadcast)
+{
+	if (start_counting)
+		record_cond_signal((uint64_t)(uintptr_t)cond, broadcast);
+}
+
 int cond_signal(pthread_cond_t *cond, __typeof__(pthread_cond_signal) *libc)
 {
 	struct record_thread *self = thread_current();
-	if (self != NULL) {
+	if (self != NULL)
 		counter_add(&self->counters.cond.signals, 1);
-		record_cond_signal((uint64_t)(uintptr_t)cond, false);
-	}
+	note_signal(cond, false);
 	return libc(cond);
 }
 
 int cond_broadcast(pthread_cond_t *cond, __typeof__(pthread_cond_broadcast) *libc)
 {
 	struct record_thread *self = thread_current();
-	if (self != NULL) {
+	if (self != NULL)
 		counter_add(&self->counters.cond.broadcasts, 1);
-		record_cond_signal((uint64_t)(uintptr_t)cond, true);
-	}
+	note_signal(cond, true);
 	return libc(cond);
 }
 

@@ -194,11 +194,11 @@ EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	struct record_thread *self = thread_self;
 	if (__builtin_expect(self == NULL, 0))
 		return rdlock_slow(lock, CALL_SITE);
-	uint64_t next = counter_next(&self->counters.rwlock.read_acquired);
-	if (!rwlock_read_idle(lock))
-		return rdlock_slow(lock, CALL_SITE);
-	counter_set(&self->counters.rwlock.read_acquired, next);
-	return 0;
+	counter_add(&self->counters.rwlock.read_acquired, 1);
+	if (rwlock_read_idle(lock))
+		return 0;
+	counter_take_back(&self->counters.rwlock.read_acquired);
+	return rdlock_slow(lock, CALL_SITE);
 }
 EXPORT_AS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);
 

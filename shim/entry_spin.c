@@ -121,6 +121,7 @@ static __attribute__((noinline)) int wait_for_lock(
 EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 {
 	lifetime_ends(lock, FAMILY_spinlock);
+	spinlock_release(lock); /* for where libc's function is absent */
 	int result = REAL_THREADS(pthread_spin_init)(lock, shared);
 	if (result == 0)
 		lifetime_begins(lock, CALL_SITE);
@@ -153,11 +154,11 @@ EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 	struct record_thread *self = thread_self;
 	if (__builtin_expect(self == NULL, 0))
 		return lock_slow(lock, CALL_SITE);
-	uint64_t next = counter_next(&self->counters.spinlock.acquired);
-	if (__builtin_expect(!spinlock_take(lock), 0))
-		return lock_slow(lock, CALL_SITE);
-	counter_set(&self->counters.spinlock.acquired, next);
-	return 0;
+	counter_add(&self->counters.spinlock.acquired, 1);
+	if (__builtin_expect(spinlock_take(lock), 1))
+		return 0;
+	counter_take_back(&self->counters.spinlock.acquired);
+	return lock_slow(lock, CALL_SITE);
 }
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
@@ -178,9 +179,10 @@ static __attribute__((noinline)) int libc_unlock(pthread_spinlock_t *lock)
 	return REAL_THREADS(pthread_spin_unlock)(lock);
 }
 
+/* Does without the thread: that load would wait for the atomic operation of the acquisition. */
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
-	if (__builtin_expect(thread_self == NULL, 0))
+	if (__builtin_expect(!start_counting, 0))
 		return libc_unlock(lock);
 	spinlock_release(lock);
 	return 0;

@@ -17,6 +17,7 @@
 #include "reporter.h"
 #include "settings.h"
 #include "signals.h"
+#include "stacks.h"
 #include "start.h"
 #include "summary.h"
 #include "totals.h"
@@ -171,6 +172,7 @@ bool exit_before_filter(void)
 	for (int id = 0; id < REGION_COUNT; id++)
 		record_reserve(id, record_header->regions[id].capacity - 1);
 	stderr_vouched_for = origin_stderr_same() && origin_stderr_is_harmless();
+	stacks_hold_off();
 	set_flag(RECORD_SECCOMP);
 	return false;
 }
@@ -178,6 +180,7 @@ bool exit_before_filter(void)
 void exit_without_filter(void)
 {
 	__atomic_fetch_and(&record_header->flags, ~(uint32_t)RECORD_SECCOMP, __ATOMIC_RELAXED);
+	stacks_allow();
 }
 
 static void at_exit(int status, void *unused)

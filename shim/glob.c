@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* The set that begins after '[': sets *matches and returns the byte after its ']', or NULL when
- * there is none and '[' means itself. */
+ * there is none. */
 static const char *set_end(const char *set, char byte, bool *matches)
 {
 	bool negated = *set == '!' || *set == '^', found = false;
@@ -23,18 +23,33 @@ static const char *set_end(const char *set, char byte, bool *matches)
 	return *set == ']' ? set + 1 : NULL;
 }
 
+bool glob_is_valid(const char *pattern)
+{
+	bool matches, is_empty = *pattern == '\0';
+	while (pattern != NULL && *pattern != '\0') {
+		if (*pattern == '[')
+			pattern = set_end(pattern + 1, '\0', &matches);
+		else if (*pattern != '\\')
+			pattern++;
+		else
+			pattern = pattern[1] != '\0' ? pattern + 2 : NULL;
+	}
+	return pattern != NULL && !is_empty;
+}
+
 /* Matches one byte against the head of the pattern; returns the pattern's rest, NULL: no match. */
 static const char *match_one(const char *pattern, char byte)
 {
 	bool matches;
-	const char *rest;
 	if (byte == '\0' || *pattern == '\0')
 		return NULL;
 	if (*pattern == '?')
 		return pattern + 1;
-	if (*pattern == '[' && (rest = set_end(pattern + 1, byte, &matches)) != NULL)
+	if (*pattern == '[') {
+		const char *rest = set_end(pattern + 1, byte, &matches);
 		return matches ? rest : NULL;
-	if (*pattern == '\\' && pattern[1] != '\0')
+	}
+	if (*pattern == '\\')
 		pattern++;
 	return *pattern == byte ? pattern + 1 : NULL;
 }

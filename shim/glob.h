@@ -6,7 +6,11 @@
 
 #include <stdbool.h>
 
-/* Whether the whole text matches: * any run, ? any byte, [a-z] and [!a-z] sets, \ quotes. */
+/* Whether the pattern is not empty, each [ has its ], and no \ is the last byte. */
+bool glob_is_valid(const char *pattern);
+
+/* Whether the whole text matches: * any run, ? any byte, [a-z] and [!a-z] sets, \ quotes. The
+ * pattern must be a valid one. */
 bool glob_matches(const char *pattern, const char *text);
 
 #endif

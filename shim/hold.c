@@ -116,7 +116,21 @@ void hold_mutex_begun(const struct record_thread *self, const pthread_mutex_t *m
 	known->since = clock_ticks();
 }
 
-/* Adds to the row, which the mutex keeps other writers out of. */
+/* Adds to totals that the lock itself keeps other writers out of. */
+static void add_exclusive(struct hold_totals *totals, uint64_t hold_ns, bool released)
+{
+	counter_add(&totals->acquired, released);
+	counter_add(&totals->hold_ns_total, hold_ns);
+	counter_max(&totals->hold_ns_max, hold_ns);
+}
+
+static void add_shared(struct hold_totals *totals, uint64_t hold_ns)
+{
+	shared_add(&totals->acquired, 1);
+	shared_add(&totals->hold_ns_total, hold_ns);
+	shared_max(&totals->hold_ns_max, hold_ns);
+}
+
 static void add_mutex(
         struct record_lock *row, uint64_t hold_ns, bool released, struct mutex_counters *counters)
 {
@@ -126,9 +140,7 @@ static void add_mutex(
 		counter_add(&counters->hold_lost, released);
 		return;
 	}
-	counter_add(&row->hold.acquired, released);
-	counter_add(&row->hold.hold_ns_total, hold_ns);
-	counter_max(&row->hold.hold_ns_max, hold_ns);
+	add_exclusive(&row->hold, hold_ns, released);
 }
 
 void hold_mutex_ended(struct record_thread *self, const pthread_mutex_t *mutex, bool released)
@@ -181,8 +193,8 @@ void hold_rwlock_ended(struct record_thread *self, const pthread_rwlock_t *lock)
 		counter_add(&counters->hold_lost, 1);
 		return;
 	}
-	struct hold_totals *totals = reads ? &row->read_hold : &row->hold;
-	shared_add(&totals->acquired, 1);
-	shared_add(&totals->hold_ns_total, hold_ns);
-	shared_max(&totals->hold_ns_max, hold_ns);
+	if (reads)
+		add_shared(&row->read_hold, hold_ns);
+	else
+		add_exclusive(&row->hold, hold_ns, true);
 }

@@ -149,15 +149,30 @@ static void read_stacks(const char *value)
 		refuse("ABSHIM_STACKS", value, "must be a number of frames from 0 to 64");
 }
 
-/* FreeBSD's two variables: spinning comes first, then yielding; 0 switches either off. */
-static void read_loops(const char *spins, const char *yields)
+static void add_text(const char *name, const char *value)
 {
-	uint32_t spin_count = 0, yield_count = 0;
-	if (spins != NULL && strcmp(spins, "0") != 0 && !choice_parse_count(spins, &spin_count))
-		refuse("LIBPTHREAD_SPINLOOPS", spins, "must be a decimal number from 0 to 1000000");
-	if (yields != NULL && strcmp(yields, "0") != 0 && !choice_parse_count(yields, &yield_count))
-		refuse("LIBPTHREAD_YIELDLOOPS", yields,
-		        "must be a decimal number from 0 to 1000000");
+	line_add(settings.text, sizeof(settings.text), name);
+	line_add(settings.text, sizeof(settings.text), "=");
+	line_add(settings.text, sizeof(settings.text), value);
+	line_add(settings.text, sizeof(settings.text), "\n");
+}
+
+/* One of FreeBSD's two variables: 0 where it is not set, or switches it off. */
+static uint32_t loop_count(const char *name, const char *value)
+{
+	uint32_t count = 0;
+	if (value != NULL && strcmp(value, "0") != 0 && !choice_parse_count(value, &count))
+		refuse(name, value, "must be a decimal number from 0 to 1000000");
+	return count;
+}
+
+/* Spinning comes first, then yielding. in_force: no ABSHIM_MUTEX takes precedence. */
+static void read_loops(const char *spins, const char *yields, bool in_force)
+{
+	uint32_t spin_count = loop_count("LIBPTHREAD_SPINLOOPS", spins);
+	uint32_t yield_count = loop_count("LIBPTHREAD_YIELDLOOPS", yields);
+	if (!in_force || (spins == NULL && yields == NULL))
+		return;
 	if (yield_count != 0)
 		choice_set(&settings.mutex, FOR_MUTEX, "yield", yield_count);
 	else if (spin_count != 0)
@@ -165,6 +180,10 @@ static void read_loops(const char *spins, const char *yields)
 	else
 		choice_set(&settings.mutex, FOR_MUTEX, "park", 0);
 	settings.mutex_pre_spins = yield_count != 0 ? spin_count : 0;
+	if (spins != NULL)
+		add_text("LIBPTHREAD_SPINLOOPS", spins);
+	if (yields != NULL)
+		add_text("LIBPTHREAD_YIELDLOOPS", yields);
 }
 
 static void read_stats(const char *value)
@@ -177,6 +196,18 @@ static void read_stats(const char *value)
 		settings.stats = STATS_HOLD;
 	else
 		refuse("ABSHIM_STATS", value, "right are on, off and hold");
+}
+
+/* Whether the path names an open file of whoever opens it: the command that writes the report has
+ * none of the program's. */
+static bool is_descriptor(const char *path)
+{
+	static const char *const heads[] = { "/dev/std", "/dev/fd/", "/proc/self/fd/",
+		"/proc/thread-self/fd/" };
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (strncmp(path, heads[i], strlen(heads[i])) == 0)
+			return true;
+	return false;
 }
 
 static void read_report(const char *value)
@@ -196,6 +227,10 @@ static void read_report(const char *value)
 		if (c[1] != 'p' && c[1] != 'e' && c[1] != '%')
 			refuse("ABSHIM_REPORT", value,
 			        "after % comes p (pid), e (executable's name) or another %");
+	if (is_descriptor(value))
+		refuse("ABSHIM_REPORT", value,
+		        "a report cannot go to an open file of the program's but stderr; right are "
+		        "stderr, none, or the path of a file");
 	settings.report = REPORT_PATH;
 	strcpy(settings.report_path, value);
 }
@@ -217,8 +252,10 @@ static void read_run_pid(const char *value)
 
 static void read_match(const char *value)
 {
-	if (*value == '\0')
-		refuse("ABSHIM_MATCH", value, "must be a glob on the executable's name");
+	if (!glob_is_valid(value))
+		refuse("ABSHIM_MATCH", value,
+		        "must be a glob on the executable's name, each [ with its ] and a byte "
+		        "after each \\");
 }
 
 static const struct {
@@ -262,14 +299,6 @@ static const char *look_up(char *const *environment, const char *name)
 	return NULL;
 }
 
-static void add_text(const char *name, const char *value)
-{
-	line_add(settings.text, sizeof(settings.text), name);
-	line_add(settings.text, sizeof(settings.text), "=");
-	line_add(settings.text, sizeof(settings.text), value);
-	line_add(settings.text, sizeof(settings.text), "\n");
-}
-
 static void read_variable(const char *string)
 {
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
@@ -299,21 +328,18 @@ void settings_read(char *const *environment, const char *executable)
 	choice_default(&settings.spinlock, FOR_SPINLOCK);
 	choice_default(&settings.sem, FOR_SEM);
 	choice_default(&settings.futex, FOR_FUTEX);
-	/* An empty one is refused below. */
-	settings.matches = match == NULL || *match == '\0' ||
+	/* A malformed one is refused below. */
+	settings.matches = match == NULL || !glob_is_valid(match) ||
 	                   glob_matches(match, name != NULL ? name + 1 : executable);
 	if (!settings.matches)
 		return;
-	if ((spins != NULL || yields != NULL) && look_up(environment, "ABSHIM_MUTEX") == NULL) {
-		read_loops(spins, yields);
-		if (spins != NULL)
-			add_text("LIBPTHREAD_SPINLOOPS", spins);
-		if (yields != NULL)
-			add_text("LIBPTHREAD_YIELDLOOPS", yields);
-	}
+	read_loops(spins, yields, look_up(environment, "ABSHIM_MUTEX") == NULL);
 	for (char *const *string = environment; *string != NULL; string++)
 		if (strncmp(*string, "ABSHIM_", 7) == 0)
 			read_variable(*string);
 	check_pause(environment);
+	if (settings.stack_depth != 0 && settings.stats == STATS_OFF)
+		refuse("ABSHIM_STACKS", look_up(environment, "ABSHIM_STACKS"),
+		        "stacks are taken of what statistics see: ABSHIM_STATS must be on or hold");
 	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
 }

@@ -5,6 +5,7 @@
  */
 #include "stacks.h"
 
+#include "descriptors.h"
 #include "probes/clock.h"
 #include "probes/counters.h"
 #include "probes/stacks.h"
@@ -12,6 +13,7 @@
 #include "settings.h"
 #include "rules.h"
 #include "signals.h"
+#include "start.h"
 #include "thread.h"
 
 #define COST_SHARE   100u       /* a stack's cost lies this many times under the time between two */
@@ -20,8 +22,7 @@
 
 #define TAKING UINT32_MAX
 
-/* Who may take stacks: 0 anybody, TAKING one thread does; else how many threads are unloading
- * code. */
+/* Who may take stacks: 0 anybody, TAKING one thread does; else how many threads hold them off. */
 static uint32_t gate;
 
 static bool loaded;
@@ -33,14 +34,14 @@ static struct {
 } rate = { .interval = 1 };
 
 static __thread struct {
-	uint32_t left;      /* events until the next stack */
-	uint32_t unloading; /* calls that are unloading code */
+	uint32_t left;     /* events until the next stack */
+	uint32_t held_off; /* nested calls of stacks_hold_off */
 } own __attribute__((tls_model("initial-exec")));
 
 static bool gate_enter(void)
 {
 	uint32_t expected = 0;
-	/* Pairs with the releases in gate_leave and stacks_unloaded. */
+	/* Pairs with the releases in gate_leave and stacks_allow. */
 	return __atomic_compare_exchange_n(
 	        &gate, &expected, TAKING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -50,24 +51,26 @@ static void gate_leave(void)
 	__atomic_store_n(&gate, 0, __ATOMIC_RELEASE); /* pairs with the acquires */
 }
 
-void stacks_unloading(void)
+void stacks_hold_off(void)
 {
+	struct timespec pause = { 0, 20000 };
 	uint32_t threads = __atomic_load_n(&gate, __ATOMIC_RELAXED);
-	if (!loaded || own.unloading++ != 0)
+	if (!loaded || own.held_off++ != 0)
 		return;
-	/* Whoever takes a stack waits for nothing: it will not be long. */
+	/* Whoever takes a stack waits for nothing and nobody, and needs no more than a CPU, which a
+	 * thread of a higher priority leaves it only by sleeping. */
 	do {
 		while (threads == TAKING) {
-			sys_call3(SYS_sched_yield, 0, 0, 0);
+			sys_call3(SYS_nanosleep, SYS_ARG(&pause), 0, 0);
 			threads = __atomic_load_n(&gate, __ATOMIC_RELAXED);
 		}
 	} while (!__atomic_compare_exchange_n(
 	        &gate, &threads, threads + 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
 }
 
-void stacks_unloaded(void)
+void stacks_allow(void)
 {
-	if (!loaded || --own.unloading != 0)
+	if (own.held_off == 0 || --own.held_off != 0)
 		return;
 	rules_forget();
 	__atomic_fetch_sub(&gate, 1, __ATOMIC_RELEASE); /* pairs with gate_enter */
@@ -81,7 +84,7 @@ bool stacks_forked(void)
 		loaded = false;
 		settings.stack_depth = 0;
 	}
-	gate = own.unloading != 0;
+	gate = own.held_off != 0;
 	return !lost;
 }
 
@@ -97,7 +100,8 @@ static uint32_t random_below(uint32_t limit)
 static bool is_drawn(uint64_t now_ns)
 {
 	uint32_t interval = __atomic_load_n(&rate.interval, __ATOMIC_RELAXED);
-	if (now_ns - __atomic_load_n(&rate.last_ns, __ATOMIC_RELAXED) > QUIET_NS)
+	/* Another thread's last one may have ended after this event. */
+	if (now_ns > __atomic_load_n(&rate.last_ns, __ATOMIC_RELAXED) + QUIET_NS)
 		return true;
 	if (own.left > 2 * interval) /* drawn when stacks were fewer */
 		own.left = 0;
@@ -231,9 +235,15 @@ void stacks_load(void)
 	if (settings.stack_depth == 0)
 		return;
 	struct thread_aside aside = thread_step_aside();
+	struct descriptors descriptors;
+	descriptors_take(&descriptors); /* libunwind opens a pipe and keeps it */
 	const char *wrong = unwind_load();
+	descriptors_give_back(&descriptors);
 	thread_step_back(aside);
-	if (wrong != NULL)
+	if (wrong != NULL) {
+		if (start_has_record())
+			record_unlink();
 		settings_refuse((const char *const[]){ "ABSHIM_STACKS: ", wrong, NULL });
+	}
 	loaded = true;
 }

@@ -19,9 +19,10 @@ void stacks_load(void);
  * fork came while another thread was taking one. */
 bool stacks_forked(void);
 
-/* Around the unloading of code. It may nest. */
-void stacks_unloading(void);
-void stacks_unloaded(void);
+/* No stack is taken by anybody from when the first returns until the same thread calls the second:
+ * while code is unloaded, or system calls are no longer allowed. They may nest. */
+void stacks_hold_off(void);
+void stacks_allow(void);
 
 /* The two halves of the functions below. */
 void stacks_take_waiter(const struct unwind_registers *from, const struct record_pending *pending,

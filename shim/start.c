@@ -147,6 +147,27 @@ static _Noreturn void refuse_directory(const char *directory, int error)
 	case EFBIG:
 		fault = "the limit on file sizes (ulimit -f) is lower than the size of a record";
 		break;
+	case EMFILE:
+	case ENFILE:
+		fault = "no descriptor is left for a record file (ulimit -n)";
+		break;
+	case EROFS:
+		fault = "a read-only file system; right is a directory of this user in a tmpfs";
+		break;
+	case EOPNOTSUPP:
+	case ENODEV:
+	case EINVAL:
+		fault = "no file system for a record; right is a directory of this user in a tmpfs";
+		break;
+	case ENAMETOOLONG:
+		fault = "the path of a record file would be too long";
+		break;
+	case EEXIST:
+		fault = "holds a thousand records of this process id; remove old ones";
+		break;
+	case EIO:
+		fault = "input or output error";
+		break;
 	case ENOMEM:
 		fault = "no memory for a record; raise the limit on it (ulimit -v)";
 		break;
@@ -211,13 +232,17 @@ void start_renew(void)
 /* Weak: only glibc has it. */
 const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/* Runs before every other constructor of the process; libc has not set environ yet. */
-__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
+void start_need_glibc(void)
 {
-	/* Another libc neither passes these arguments nor has what the wrappers stand for. */
 	if (gnu_get_libc_version == NULL)
 		settings_refuse((const char *const[]){
 		        "this program does not run on glibc: unset LD_PRELOAD for it", NULL });
+}
+
+/* Runs before every other constructor of the process; libc has not set environ yet. */
+__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
+{
+	start_need_glibc(); /* another libc does not even pass these arguments */
 	if (sys_failed(sys_call3(SYS_getcwd, SYS_ARG(start_directory), sizeof(start_directory), 0)))
 		start_directory[0] = '\0';
 	read_executable(environment, argc > 0 ? argv[0] : NULL);

@@ -11,6 +11,9 @@
  * (ABSHIM_MATCH, or ABSHIM_STATS=off with the glibc strategy). Written by start.c alone. */
 extern bool start_counting __attribute__((visibility("hidden")));
 
+/* Ends the process with a message where its libc is another one than the wrappers stand for. */
+void start_need_glibc(void);
+
 /* In a forked child: gives it a record of its own. */
 void start_forked(void);
 

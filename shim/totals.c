@@ -26,5 +26,5 @@ bool totals_any(void)
 {
 	struct counters totals;
 	totals_read(&totals);
-	return !counters_are_zero(&totals);
+	return !counters_are_zero(&totals) || record_header->threads_lost != 0;
 }

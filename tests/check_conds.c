@@ -96,6 +96,30 @@ START_TEST(broadcast_charges_every_waiter)
 }
 END_TEST
 
+static void *broadcast_once(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	go = 1;
+	pthread_cond_broadcast(&cond);
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+START_TEST(signal_of_a_thread_without_a_slot_is_seen)
+{
+	pthread_t threads[2];
+	start_waiters(threads, 1);
+	record_places[REGION_THREADS].capacity = record_header->regions[REGION_THREADS].used;
+	ck_assert_int_eq(pthread_create(&threads[1], NULL, broadcast_once, NULL), 0);
+	join_all(threads, 2);
+	struct totals totals = totals_read();
+	ck_assert_uint_eq(record_header->threads_lost, 1);
+	ck_assert_uint_eq(totals.counters.cond.waits, 1);
+	ck_assert_uint_eq(totals.counters.cond.broadcasts, 0);
+	ck_assert_uint_eq(totals.counters.cond.unsplit, 0);
+}
+END_TEST
+
 START_TEST(signal_of_libc_leaves_the_wait_unsplit)
 {
 	pthread_t thread;
@@ -206,6 +230,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, signal_and_mutex_are_two_numbers);
 	tcase_add_test(tcase, broadcast_charges_every_waiter);
+	tcase_add_test(tcase, signal_of_a_thread_without_a_slot_is_seen);
 	tcase_add_test(tcase, signal_of_libc_leaves_the_wait_unsplit);
 	tcase_add_test(tcase, timeout_is_a_wait_for_the_signal);
 	tcase_add_test(tcase, cancelled_waiter_leaves_the_table);

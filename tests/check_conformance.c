@@ -138,6 +138,7 @@ static void add_family(const struct family *family)
 			add_strategy(family, family->variable, &pollings[i]);
 	if (family->bit == FOR_RWLOCK)
 		add_arm(family, ALL_KINDS, "ABSHIM_STATS=hold", "");
+	add_arm(family, FEW_KINDS, "ABSHIM_STACKS=16", "");
 	if (family->variable != NULL)
 		return;
 	add_arm(family, ALL_KINDS, "ABSHIM_STATS=on", "");
@@ -151,6 +152,7 @@ static void add_arms(void)
 		add_strategy(&mutexes, "ABSHIM_MUTEX", &strategies[i]);
 	add_arm(&mutexes, ALL_KINDS, "ABSHIM_STATS=hold", "");
 	add_arm(&mutexes, FEW_KINDS, "ABSHIM_STATS=hold", "ABSHIM_MUTEX=yield");
+	add_arm(&mutexes, ALL_KINDS, "ABSHIM_STACKS=16", "ABSHIM_MUTEX=yield");
 	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=30", "");
 	add_arm(&mutexes, FEW_KINDS, "LIBPTHREAD_YIELDLOOPS=10", "LIBPTHREAD_SPINLOOPS=50");
 	for (size_t i = 0; i < FAMILIES; i++)

@@ -188,15 +188,61 @@ END_TEST
 	"process,pid,by,family,name,key,members,acquired,waits,wait_ns_total,wait_ns_max,"         \
 	"hold_ns_total,hold_ns_max\r\n"
 
+static void measure_holds(void)
+{
+	struct record_control *control = synthetic_entry(&made, REGION_CONTROL, 0);
+	control->stats = STATS_HOLD;
+}
+
 START_TEST(csv_rows_add_up)
 {
 	add_waits();
+	measure_holds();
 	build();
 	expect_text(write_csv, &(struct write_options){ .top = 1 },
 	        CSV_HEADING
 	        "\"server\",4711,lock,mutex,\"0x2000\",\"0x2000\",1,60,4,900,600,5000,700\r\n"
 	        "\"server\",4711,lock,mutex,\"0x1000\",\"0x1000\",1,0,3,300,200,0,0\r\n"
 	        "\"server\",4711,lock,,\"(not in the tables)\",\"\",0,40,2,500,,0,\r\n");
+}
+END_TEST
+
+/* A field is empty where nobody looked: the acquisitions are not lost. */
+START_TEST(csv_says_nothing_of_what_was_not_measured)
+{
+	add_waits();
+	build();
+	expect_text(write_csv, &(struct write_options){ .top = 1 },
+	        CSV_HEADING "\"server\",4711,lock,mutex,\"0x2000\",\"0x2000\",1,,4,900,600,,\r\n"
+	                    "\"server\",4711,lock,mutex,\"0x1000\",\"0x1000\",1,,3,300,200,,\r\n"
+	                    "\"server\",4711,lock,,\"(not in the tables)\",\"\",0,,2,500,,,\r\n");
+}
+END_TEST
+
+START_TEST(readers_and_writers_hold)
+{
+	struct record_lock *lock = synthetic_lock(&made, 0x1000, synthetic_wait(2, 100, 60));
+	lock->family = FAMILY_rwlock;
+	lock->hold = (struct hold_totals){ 30, 5000, 700 };
+	lock->read_hold = (struct hold_totals){ 10, 40, 800 };
+	synthetic_thread(&made, 1, "t")->counters.rwlock =
+	        (struct rwlock_counters){ .read_acquired = 10,
+		        .write_acquired = 30,
+		        .read_contended = 1,
+		        .write_contended = 1,
+		        .read_wait_ns_total = 60,
+		        .write_wait_ns_total = 40,
+		        .read_hold_ns_total = 40,
+		        .write_hold_ns_total = 5000 };
+	build();
+	expect_text(write_csv, &(struct write_options){ .by = GROUP_TYPE },
+	        CSV_HEADING
+	        "\"server\",4711,type,rwlock,\"rwlock\",\"rwlock\",1,40,2,100,60,5040,800\r\n"
+	        "\"server\",4711,type,,\"(not in the tables)\",\"\",0,0,0,0,,0,\r\n");
+	size_t size;
+	char *text = written(write_text, &(struct write_options){ .top = 1 }, &size);
+	expect_line(text, "  5.04 us  <0.01 %          40    126 ns    800 ns   0x1000");
+	free(text);
 }
 END_TEST
 
@@ -208,8 +254,8 @@ START_TEST(csv_fields_hold_any_name)
 	expect_text(write_csv, &(struct write_options){ .by = GROUP_THREAD },
 	        CSV_HEADING
 	        "\"say \"\"a\"\", b\",4711,thread,,\"x\"\"\"\",\r\n\xef\xbf\xbd\","
-	        "\"x\"\"\"\",\r\n\xef\xbf\xbd\",1,1,0,0,0,0,0\r\n"
-	        "\"say \"\"a\"\", b\",4711,thread,,\"(not in the tables)\",\"\",0,0,0,0,,0,\r\n");
+	        "\"x\"\"\"\",\r\n\xef\xbf\xbd\",1,1,0,0,0,,\r\n"
+	        "\"say \"\"a\"\", b\",4711,thread,,\"(not in the tables)\",\"\",0,0,0,0,,,\r\n");
 }
 END_TEST
 
@@ -247,6 +293,7 @@ START_TEST(openmetrics_are_exact)
 		"site=\"0x401000\"} 4\n",
 	};
 	add_waits();
+	measure_holds();
 	build();
 	size_t size;
 	char *text = written(write_openmetrics, &(struct write_options){ .top = 1 }, &size);
@@ -254,6 +301,53 @@ START_TEST(openmetrics_are_exact)
 		expect_line(text, lines[i]);
 	ck_assert_str_eq(text + size - 7, "\n# EOF\n");
 	ck_assert_ptr_null(strstr(text, "abshim_rwlock_spun_total{"));
+	free(text);
+}
+END_TEST
+
+/* A lock for which nobody waited, and that was held longest of all, is one of the top ones. */
+static void hold_without_waits(void)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		synthetic_lock(&made, 0x1000 * (i + 1), synthetic_wait(1, 100, 100))->hold =
+		        (struct hold_totals){ 1, 10, 10 };
+	synthetic_lock(&made, 0x9000, synthetic_wait(0, 0, 0))->hold =
+	        (struct hold_totals){ 2, 7000, 6000 };
+	synthetic_thread(&made, 11, "conn")->counters.mutex = (struct mutex_counters){
+		.acquired = 5, .contended = 3, .wait_ns_total = 300, .hold_ns_total = 7030
+	};
+	measure_holds();
+	build();
+}
+
+START_TEST(the_longest_held_is_among_the_top)
+{
+	size_t size;
+	hold_without_waits();
+	char *text = written(write_openmetrics, &(struct write_options){ .top = 1 }, &size);
+	expect_line(text, "family=\"mutex\",lock=\"0x1000\"} 0.000000010\n");
+	expect_line(text, "family=\"mutex\",lock=\"0x9000\"} 0.000007000\n");
+	expect_line(text, "family=\"\",lock=\"(others)\"} 0.000000020\n");
+	free(text);
+	text = written(
+	        write_groups_text, &(struct write_options){ .top = 1, .by = GROUP_LOCK }, &size);
+	expect_line(text, "Locks, by time held (1 of 4; --top N shows more)\n");
+	expect_line(text, "  7.00 us  <0.01 %           2   3.50 us   6.00 us           0x9000\n");
+	expect_line(text,
+	        "    30 ns  <0.01 %           3     10 ns     10 ns           (the rows not "
+	        "shown)\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(openmetrics_are_silent_of_what_was_not_measured)
+{
+	size_t size;
+	add_waits();
+	build();
+	char *text = written(write_openmetrics, &(struct write_options){ .top = 1 }, &size);
+	ck_assert_ptr_null(strstr(text, "abshim_lock_held"));
+	expect_line(text, "# HELP abshim_stacks_due waits and releases of which");
 	free(text);
 }
 END_TEST
@@ -279,9 +373,9 @@ START_TEST(openmetrics_samples_are_unique)
 	build();
 	size_t size;
 	char *text = written(write_openmetrics, &(struct write_options){ .top = 10 }, &size);
-	expect_line(text, ",lock=\"0x1000\"} 6\n");
-	expect_line(text, ",lock=\"0x1000\"} 0.000000300\n");
-	expect_line(text, ",lock=\"0x1000\"} 0.000000060\n");
+	expect_line(text, ",lock=\"0x1000\"} 2\n");
+	expect_line(text, ",lock=\"0x1000#2\"} 2\n");
+	expect_line(text, ",lock=\"0x1000#3\"} 0.000000100\n");
 	free(text);
 }
 END_TEST
@@ -296,9 +390,13 @@ int main(void)
 	tcase_add_loop_test(tcase, shares_add_up, 0, 50);
 	tcase_add_test(tcase, profile_holds_all_waits);
 	tcase_add_test(tcase, csv_rows_add_up);
+	tcase_add_test(tcase, csv_says_nothing_of_what_was_not_measured);
+	tcase_add_test(tcase, readers_and_writers_hold);
 	tcase_add_test(tcase, csv_fields_hold_any_name);
 	tcase_add_test(tcase, openmetrics_are_exact);
 	tcase_add_test(tcase, openmetrics_escape_labels);
+	tcase_add_test(tcase, the_longest_held_is_among_the_top);
+	tcase_add_test(tcase, openmetrics_are_silent_of_what_was_not_measured);
 	tcase_add_test(tcase, openmetrics_samples_are_unique);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

@@ -124,6 +124,66 @@ START_TEST(locks_are_one_row_each)
 }
 END_TEST
 
+/* One address may have held several locks, one after the other: oldest first. */
+START_TEST(locks_at_one_address_are_told_apart)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		synthetic_lock(&made, 0x1000, synthetic_wait(1, 100 * (i + 1), 60))->destroyed =
+		        i < 2;
+	build();
+	struct groups *groups = grouped(GROUP_LOCK);
+	ck_assert_uint_eq(groups->count, 3);
+	expect_row(groups, 0, "0x1000#3", 1, 1, 300);
+	expect_row(groups, 1, "0x1000#2", 1, 1, 200);
+	expect_row(groups, 2, "0x1000", 1, 1, 100);
+	ck_assert_str_eq(groups->rows[0].label, "0x1000#3");
+	groups_free(groups);
+}
+END_TEST
+
+static __attribute__((noinline)) uint64_t return_address(void)
+{
+	__asm__ volatile(""); /* no two calls are one */
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+static inline __attribute__((always_inline)) unsigned two_calls(uint64_t addresses[2])
+{
+	addresses[0] = return_address();
+	addresses[1] = return_address();
+	return __LINE__ - 2;
+}
+
+/* A function that was inlined has no symbol: its calls differ by their lines. */
+START_TEST(inlined_calls_are_told_apart)
+{
+	char keys[2][128];
+	uint64_t addresses[2];
+	unsigned line = two_calls(addresses);
+	ck_assert_uint_ne(synthetic_own_modules(&made), MODEL_NONE);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t module = 0;
+		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 200 - i * 100, 60));
+		struct record_site *site = synthetic_site(
+		        &made, addresses[i], i, synthetic_wait(1, 200 - i * 100, 60));
+		for (; module < made.header->regions[REGION_MODULES].used; module++) {
+			const struct record_module *map =
+			        synthetic_entry(&made, REGION_MODULES, module);
+			if (addresses[i] >= map->start && addresses[i] < map->end)
+				site->module = module + 1;
+		}
+		snprintf(keys[i], sizeof(keys[i]),
+		        "two_calls at check_loader_groups.c:%u in check_loader_groups", line + i);
+	}
+	build();
+	struct groups *groups = grouped(GROUP_SITE);
+	ck_assert_uint_eq(groups->count, 2);
+	expect_row(groups, 0, keys[0], 1, 1, 200);
+	expect_row(groups, 1, keys[1], 1, 1, 100);
+	groups_free(groups);
+}
+END_TEST
+
 START_TEST(locks_of_one_creation_are_one_row)
 {
 	add_waits();
@@ -208,7 +268,11 @@ START_TEST(text_shows_rows_rest_and_total)
 	expect_in(text, "    10 ns   0.65 %           2      5 ns      0 ns           (not in the "
 	                "tables, which were full)\n");
 	expect_in(text, "  1.54 us  100.0 %          20     77 ns    500 ns           (total)\n");
-	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    302 ns           0x1080\n");
+	expect_in(text, "Locks, by time held (2 of 3; --top N shows more)\n");
+	expect_in(text, "  1.00 us  <0.01 %          10    100 ns    300 ns           0x1000\n");
+	expect_in(
+	        text, "   500 ns  <0.01 %           0      0 ns      0 ns           (in no row)\n");
+	expect_in(text, "  3.50 us  <0.01 %          30    116 ns    302 ns           (total)\n");
 	expect_not_in(text, "0 ns           0x2000\n");
 	expect_width(text);
 	free(text);
@@ -233,6 +297,17 @@ START_TEST(json_has_every_row)
 	ck_assert_int_eq(json_integer_value(json_object_get(total, "waits")), 20);
 	const json_t *rest = json_object_get(report, "rest");
 	ck_assert_int_eq(json_integer_value(json_object_get(rest, "wait_ns_total")), 10);
+	json_decref(report);
+	/* Call sites wait; who had acquired there, and for how long, is not counted. */
+	report = parsed(side_written(
+	        &side, write_groups_json, &(struct write_options){ .by = GROUP_SITE }));
+	row = json_array_get(json_object_get(report, "rows"), 0);
+	ck_assert(json_is_null(json_object_get(row, "acquired")));
+	ck_assert(json_is_null(json_object_get(row, "hold_ns_max")));
+	rest = json_object_get(report, "rest");
+	ck_assert(json_is_null(json_object_get(rest, "acquired")));
+	total = json_object_get(report, "total");
+	ck_assert_int_eq(json_integer_value(json_object_get(total, "acquired")), 125);
 	json_decref(report);
 }
 END_TEST
@@ -274,6 +349,8 @@ int main(void)
 	TCase *tcase = tcase_create("known content");
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, locks_are_one_row_each);
+	tcase_add_test(tcase, locks_at_one_address_are_told_apart);
+	tcase_add_test(tcase, inlined_calls_are_told_apart);
 	tcase_add_test(tcase, locks_of_one_creation_are_one_row);
 	tcase_add_test(tcase, sites_types_and_threads_add_up);
 	tcase_add_test(tcase, elements_of_an_array_are_one_kind);

@@ -56,6 +56,9 @@ static struct synthetic worker(int pid, uint64_t base, uint64_t n)
 		.acquired = 10 * n, .contended = 3, .wait_ns_total = 300 * n, .wait_ns_max = 200 * n
 	};
 	made.header->lost_waits = n;
+	made.header->stacks_due = 3;
+	made.header->stacks_taken = 2;
+	made.header->stack_ns_total = 4000;
 	return made;
 }
 
@@ -130,7 +133,11 @@ START_TEST(locks_stay_those_of_their_process)
 	                "             20          3   600 ns\n");
 	expect_in(text, " 0x9000 of 101 (normal)\n");
 	expect_in(text, "held by libshared.so.1+0x2100\n");
-	expect_in(text, "  stacks of 4 of 0 waits\n");
+	expect_in(text, "\nStacks, by time waited with them\n"
+	                "  stacks of 4 of 6 waits and releases; taking one took 2.00 us\n");
+	expect_in(text,
+	        "   300 ns  100.0 %           4     75 ns             libshared.so.1+0x2100\n"
+	        "                                                     libshared.so.1+0x2500\n");
 	expect_width(text);
 	free(text);
 }
@@ -286,6 +293,10 @@ static void add_ended(struct synthetic *made)
 START_TEST(since_a_copy_only_the_rest_counts)
 {
 	struct synthetic now = worker(100, 0x7f0000000000, 1), then = earlier_worker();
+	struct record_lock *lock_now = synthetic_entry(&now, REGION_LOCKS, 0);
+	struct record_lock *lock_then = synthetic_entry(&then, REGION_LOCKS, 0);
+	lock_now->read_hold = (struct hold_totals){ 5, 70, 20 };
+	lock_then->read_hold = (struct hold_totals){ 2, 30, 20 };
 	add_ended(&now);
 	struct record *record = side_add(&side, &now);
 	struct record *earlier = synthetic_read(&then, then.size, why);
@@ -293,7 +304,6 @@ START_TEST(since_a_copy_only_the_rest_counts)
 	record_free(earlier);
 	free(then.bytes);
 	side.sources[0].since = true;
-	side.sources[0].since_ns = 500000000;
 	side_build(&side);
 	const struct model *model = side.model;
 	ck_assert_uint_eq(model->counters.mutex.acquired, 6 + 1000 + 45);
@@ -303,15 +313,38 @@ START_TEST(since_a_copy_only_the_rest_counts)
 	ck_assert_uint_eq(model->counters.mutex.wait_ns_max, 200); /* of the whole */
 	ck_assert_uint_eq(model->locks[0].lock.wait.waits, 2);
 	ck_assert_uint_eq(model->locks[0].lock.wait.histogram[10], 2);
+	ck_assert_uint_eq(model->locks[0].lock.read_hold.acquired, 3);
+	ck_assert_uint_eq(model->locks[0].lock.read_hold.hold_ns_total, 40);
 	ck_assert_uint_eq(model->site_count, 1); /* nobody waited at the other one */
 	ck_assert_uint_eq(model->sites[0].wait.wait_ns_total, 100);
 	ck_assert_uint_eq(model->blame_count, 0);
 	ck_assert_uint_eq(model->gaps.lost_waits, 1);
-	ck_assert_uint_eq(model->duration_ns, 3000000000);
+	ck_assert_uint_eq(model->duration_ns, 0); /* the record does not know it */
 	char *text = side_written(
 	        &side, write_text, &(struct write_options){ .top = WRITE_DEFAULT_TOP });
 	expect_in(text, "  - only what happened after the earlier copy was made");
 	free(text);
+}
+END_TEST
+
+/* The thread ended while the copy was made, which has met it twice: running, and ended. */
+START_TEST(since_a_torn_copy_counts_nothing_twice)
+{
+	struct synthetic now = worker(100, 0x7f0000000000, 1), then = earlier_worker();
+	add_ended(&now);
+	synthetic_retired(&then, 1, "other");
+	struct record_retired *ended = synthetic_retired(&then, 1, "ends");
+	ended->counters.mutex.acquired = 5;
+	ended->counters.mutex.try_failed = 2;
+	struct record *record = side_add(&side, &now);
+	struct record *earlier = synthetic_read(&then, then.size, why);
+	ck_assert_msg(since_subtract(record, earlier, why), "%s", why);
+	record_free(earlier);
+	free(then.bytes);
+	side.sources[0].since = true;
+	side_build(&side);
+	ck_assert_uint_eq(side.model->counters.mutex.acquired, 6 + 1000 + 45);
+	ck_assert_uint_eq(side.model->counters.mutex.try_failed, 1);
 }
 END_TEST
 
@@ -353,6 +386,7 @@ int main(void)
 	tcase_add_test(tcase, damaged_stacks_are_left_out);
 	tcase_add_test(tcase, a_directory_stands_for_its_records);
 	tcase_add_test(tcase, since_a_copy_only_the_rest_counts);
+	tcase_add_test(tcase, since_a_torn_copy_counts_nothing_twice);
 	tcase_add_test(tcase, since_refuses_what_is_no_earlier_copy);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

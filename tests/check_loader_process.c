@@ -5,10 +5,12 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -235,6 +237,67 @@ START_TEST(process_facts_are_read)
 }
 END_TEST
 
+static void *map_and_stay(void *record)
+{
+	int fd = open(record, O_RDONLY);
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* The state of a process's first thread, as in /proc/PID/stat. */
+static char state_of(pid_t pid)
+{
+	char file[64], state = '?';
+	snprintf(file, sizeof(file), "/proc/%d/stat", (int)pid);
+	FILE *stat = fopen(file, "r");
+	ck_assert_ptr_nonnull(stat);
+	ck_assert_int_eq(fscanf(stat, "%*d %*s %c", &state), 1);
+	fclose(stat);
+	return state;
+}
+
+static void await_zombie(pid_t pid)
+{
+	while (state_of(pid) != 'Z')
+		usleep(1000);
+}
+
+/* It goes on while one of its threads does, and has ended once it waits to be waited for. */
+START_TEST(process_outlives_its_first_thread)
+{
+	char record[] = "/tmp/check_loader.XXXXXX" RECORD_SUFFIX, why[WHY_SIZE];
+	struct process_mapping mapping = { .fd = -1 };
+	int fd = mkstemps(record, (int)strlen(RECORD_SUFFIX));
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 4096), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, map_and_stay, record) != 0)
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	await_zombie(pid);
+	int status = 0;
+	ck_assert_msg(!process_has_ended(pid), "waitpid gives %d, status %#x",
+	        (int)waitpid(pid, &status, WNOHANG), (unsigned)status);
+	while (!process_find_record(pid, &mapping, why))
+		usleep(1000);
+	ck_assert_int_ge(mapping.fd, 0);
+	ck_assert_int_ne(mapping.thread, pid);
+	close(mapping.fd);
+	kill(pid, SIGKILL);
+	while (!process_has_ended(pid))
+		usleep(1000);
+	ck_assert(WIFSIGNALED(wait_for(pid)));
+	ck_assert(process_has_ended(pid));
+	unlink(record);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output and processes");
@@ -253,6 +316,7 @@ int main(void)
 	tcase_add_test(programs, signals_are_passed_on);
 	tcase_add_test(programs, we_end_as_the_program_ended);
 	tcase_add_test(programs, process_facts_are_read);
+	tcase_add_test(programs, process_outlives_its_first_thread);
 	suite_add_tcase(suite, programs);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

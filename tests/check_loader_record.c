@@ -259,6 +259,8 @@ START_TEST(what_is_no_file_is_refused)
 	ck_assert_str_eq(why, "/: is a directory, not a record");
 	ck_assert_ptr_null(record_read_path("/nowhere/at/all", why));
 	ck_assert_str_eq(why, "/nowhere/at/all: No such file or directory");
+	ck_assert_ptr_null(record_read_found("/dev/null", why));
+	ck_assert_str_eq(why, "/dev/null: is no regular file, so no record of abshim");
 	ck_assert_ptr_null(record_read_path("/dev/null", why));
 	ck_assert_str_eq(why, "/dev/null: not a record of abshim");
 	ck_assert_ptr_null(record_read_path("/dev/zero", why));

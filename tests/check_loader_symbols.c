@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "loader/place_text.h"
 #include "loader/symbol_names.h"
 #include "loader/symbols.h"
 #include "tests/synthetic.h"
@@ -299,6 +300,39 @@ START_TEST(names_are_shortened_from_the_least_telling)
 }
 END_TEST
 
+/* Lines, offsets and addresses are never cut; whatever is leaves dots. */
+START_TEST(places_are_fitted_into_columns)
+{
+	static const struct {
+		const struct place place;
+		unsigned width;
+		const char *text;
+	} cases[] = {
+		{ { .address = 0x55b24a8512a0 }, 47, "0x55b24a8512a0" },
+		{ { .address = 0x55b24a8512a0 }, 8, "0x55b24a8512a0" },
+		{ { .name = "runtime", .name_offset = 0xc8, .module = "/a/st2" }, 47,
+		        "runtime+0xc8 in st2" },
+		{ { .name = "runtime", .name_offset = 0xc8, .module = "/a/st2" }, 15,
+		        "runtime+0xc8" },
+		{ { .name = "runtime_of_all", .name_offset = 0xc8, .module = "/a/libruntime.so.1" },
+		        26, "...me_of_all+0xc8 in l..so" },
+		{ { .name = "runtime", .module = "/a/libruntime.so.1" }, 22,
+		        "runtime in libr..me.so" },
+		{ { .module = "/a/a_library_of_a_long_name.so.12.34", .module_offset = 0x1234 }, 22,
+		        "a_libr..name.so+0x1234" },
+		{ { .name = "work", .line = 1234, .file = "a/storage_engine_handler.cc" }, 30,
+		        "work at storage..ndler.cc:1234" },
+		{ { .line = 12, .file = "a/b.c" }, 30, "b.c:12" },
+		{ { .line = 0 }, 30, "unknown" },
+	};
+	char text[PLACE_TEXT_WIDTH + 1];
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		place_text(&cases[i].place, cases[i].width, text);
+		ck_assert_str_eq(text, cases[i].text);
+	}
+}
+END_TEST
+
 START_TEST(headers_are_told_from_sources)
 {
 	ck_assert(symbol_is_header("/usr/include/c++/12/mutex"));
@@ -327,6 +361,7 @@ int main(void)
 	TCase *names = tcase_create("names");
 	tcase_add_test(names, names_are_demangled);
 	tcase_add_test(names, names_are_shortened_from_the_least_telling);
+	tcase_add_test(names, places_are_fitted_into_columns);
 	tcase_add_test(names, headers_are_told_from_sources);
 	suite_add_tcase(suite, names);
 	SRunner *runner = srunner_create(suite);

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "probes/record_map.h"
+#include "probes/threads.h"
 #include "shim/start.h"
 #include "shim/thread.h"
+#include "tests/totals.h"
 
 static struct record_header *own; /* of the test's process */
 static struct record_place own_places[REGION_COUNT];
@@ -299,16 +301,42 @@ START_TEST(full_file_system)
 	}
 	ck_assert_uint_eq(lost, 3);
 	ck_assert(!record_reserve(REGION_BLAME_INDEX, 16383));
+	ck_assert_uint_ne(record_header->flags & RECORD_NO_ROOM, 0);
 	/* What has room goes on. */
 	ck_assert(record_reserve(REGION_THREADS, 0));
 	record_header->threads_created++;
 }
 END_TEST
 
+/* Threads of a hundred names end, one after the other: all that they counted is somewhere. */
+START_TEST(totals_in_a_full_file_system)
+{
+	ck_assert(mounts_are_private());
+	mount_tmpfs(directory, "size=48k,mode=700");
+	int result = create();
+	if (result != 0) { /* as above */
+		ck_assert_int_eq(result, -ENOSPC);
+		return;
+	}
+	for (uint32_t i = 0; i < 100; i++) {
+		struct record_thread *thread = record_thread_claim(UINT32_C(0x40000000) + i);
+		ck_assert_ptr_nonnull(thread);
+		snprintf(thread->name, sizeof(thread->name), "number %u", i);
+		thread->counters.mutex.acquired = 3;
+		record_thread_retire(thread);
+	}
+	ck_assert_uint_eq(totals_read().counters.mutex.acquired, 300);
+	ck_assert_uint_eq(totals_read().threads_ended, 100);
+	ck_assert_uint_eq(record_header->threads_lost, 0);
+	ck_assert_uint_eq(record_header->retired_rest, 1);
+	ck_assert_uint_ne(record_header->flags & RECORD_NO_ROOM, 0);
+}
+END_TEST
+
 START_TEST(file_system_without_any_room)
 {
 	ck_assert(mounts_are_private());
-	mount_tmpfs(directory, "size=4k,mode=700");
+	mount_tmpfs(directory, _i == 0 ? "size=4k,mode=700" : "size=32k,mode=700");
 	ck_assert_int_eq(create(), -ENOSPC);
 	ck_assert_int_eq(access(file_number(0), F_OK), -1);
 	expect_in_memory(directory);
@@ -389,7 +417,8 @@ int main(void)
 	tcase_add_test(tcase, numbers_and_paths);
 	if (may_mount()) {
 		tcase_add_test(tcase, full_file_system);
-		tcase_add_test(tcase, file_system_without_any_room);
+		tcase_add_test(tcase, totals_in_a_full_file_system);
+		tcase_add_loop_test(tcase, file_system_without_any_room, 0, 2);
 		tcase_add_test(tcase, default_directories);
 	} else {
 		puts("full file systems are left out: this process may not mount any");

@@ -71,18 +71,35 @@ START_TEST(first_wait_of_every_site_is_taken)
 }
 END_TEST
 
+/* Also where another thread has taken one since the wait ended. */
+START_TEST(most_waits_at_a_known_site_are_left_out)
+{
+	struct unwind_registers here;
+	struct record_pending pending = { .site = 1 };
+	frames_load();
+	pthread_mutex_lock(&mutex);
+	wait_here();
+	unwind_here(&here);
+	for (int i = 0; i < 1000; i++)
+		stacks_take_waiter(&here, &pending, 1, 1);
+	ck_assert_uint_eq(record_header->stacks_due, 1001);
+	ck_assert_uint_lt(record_header->stacks_taken, 1001);
+	ck_assert_uint_eq(record_header->stacks_skipped, 0);
+}
+END_TEST
+
 START_TEST(none_while_code_is_unloaded)
 {
 	frames_load();
 	pthread_mutex_lock(&mutex);
-	stacks_unloading();
-	stacks_unloading();
+	stacks_hold_off();
+	stacks_hold_off();
 	wait_here();
-	stacks_unloaded();
+	stacks_allow();
 	wait_here();
 	ck_assert_uint_eq(record_header->stacks_skipped, 2);
 	ck_assert_uint_eq(record_header->stacks_taken, 0);
-	stacks_unloaded();
+	stacks_allow();
 	wait_here();
 	ck_assert_uint_eq(record_header->stacks_skipped, 2);
 	ck_assert_uint_eq(record_header->stacks_taken, 1);
@@ -339,6 +356,7 @@ int main(void)
 	TCase *tcase = tcase_create("stacks");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, first_wait_of_every_site_is_taken);
+	tcase_add_test(tcase, most_waits_at_a_known_site_are_left_out);
 	tcase_add_test(tcase, none_while_code_is_unloaded);
 	tcase_add_test(tcase, none_without_statistics_or_under_a_filter);
 	tcase_add_test(tcase, holder_is_found_by_its_acquisition);

@@ -99,7 +99,7 @@ library=$BUILD/libabshim.so
 
 # Full disks.
 mkdir "$scratch/disk"
-if mount -t tmpfs -o size=16m tmpfs "$scratch/disk" 2>"$scratch/mount"; then
+if mount -t tmpfs -o size=16m,mode=700 tmpfs "$scratch/disk" 2>"$scratch/mount"; then
 	settings=ABSHIM_REPORT=$scratch/disk/report
 	dd if=/dev/zero of="$scratch/disk/fill" bs=4096 2>"$scratch/dd"
 	expect_end "$ended" "$ends" exit

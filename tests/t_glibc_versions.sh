@@ -27,7 +27,7 @@ compare() {
 	forget_records
 	in_root plain "$@" >"$scratch/plain" 2>&1
 	expect "$about: exit status without the library" "$wanted" $?
-	in_root shimmed ABSHIM_MUTEX=$mutex ABSHIM_REPORT=none "$@" >"$scratch/shim" 2>&1
+	in_root shimmed ABSHIM_MUTEX="$mutex" ABSHIM_REPORT=none "$@" >"$scratch/shim" 2>&1
 	expect "$about: exit status" "$wanted" $?
 	for file in plain shim; do
 		grep -vE '^(  seed|time|memory)' "$scratch/$file" >"$scratch/$file.results"
@@ -45,6 +45,8 @@ check_programs() {
 	compare kccachetest 0 "$system/usr/bin/kccachetest" order -th 4 25000
 	find_loader_record
 	expect_figure .totals.mutex.acquired $((3 * 4 * 25000 + 128))
+	expect_figure .totals.rwlock.read_acquired $((3 * 4 * 25000 + 6))
+	expect_figure .totals.rwlock.write_acquired 4
 	compare python 5 "$system/usr/bin/python3" tests/data/locks.py alone
 	[ "$(find "$ABSHIM_DIR" -name '*.abshim' | wc -l)" -ge 4 ] ||
 		fail "$about: a forked child has no record"
@@ -73,6 +75,39 @@ check_plugin() {
 	expect_figure .process.threads_created 4
 }
 
+# A program that does without threads unless somebody brings them in, as the library seems to.
+check_weak_references() {
+	libraries=$system/lib/x86_64-linux-gnu
+	gcc -fno-stack-protector -nodefaultlibs -Wl,--allow-shlib-undefined -o "$scratch/weak" \
+		tests/data/weak.c "$libraries/libc.so.6" || fail "gcc"
+	for rwlock in glibc spin; do
+		ABSHIM_RWLOCK=$rwlock ABSHIM_SPINLOCK=$rwlock ABSHIM_SEM=$rwlock
+		export ABSHIM_RWLOCK ABSHIM_SPINLOCK ABSHIM_SEM
+		compare "weak references, $rwlock" 0 "$scratch/weak"
+	done
+	unset ABSHIM_RWLOCK ABSHIM_SPINLOCK ABSHIM_SEM
+}
+
+# What calls on locks answer, where this machine's program runs with that system's libc.
+check_locks() {
+	in_root plain "$BUILD/workloads/conform" --list >/dev/null 2>&1 || return 0
+	for kind in rwlock-writer rwlock-nonrecursive-shared spinlock sem-shared barrier once; do
+		compare "conform all $kind" 0 "$BUILD/workloads/conform" all $kind
+	done
+}
+
+# With that system's own libunwind.
+check_stacks() {
+	about="$suite, stacks"
+	forget_records
+	in_root shimmed ABSHIM_MUTEX=park ABSHIM_STACKS=16 ABSHIM_REPORT=none \
+		"$system/usr/bin/kccachetest" order -th 4 25000 >"$scratch/shim" 2>&1 ||
+		fail "$about: exit status $?" "$scratch/shim"
+	find_loader_record
+	expect_figure '.sampling.taken > 0' true
+	expect_figure 'any(.stacks[]; .end == "complete" and (.frames | length) > 3)' true
+}
+
 tried=
 for suite in bullseye trixie; do
 	system=$PWD/build/sysroot-$suite
@@ -81,6 +116,9 @@ for suite in bullseye trixie; do
 	for mutex in glibc yield:30; do
 		check_programs
 		check_plugin
+		check_weak_references
 	done
+	check_locks
+	check_stacks
 done
 [ -n "$tried" ] || skip "build/sysroot-bullseye and build/sysroot-trixie are missing"

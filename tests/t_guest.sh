@@ -28,7 +28,7 @@ expect_trap() {
 # The trap bites: in programs that do call such functions, in the library where it lets libc wait
 # and must not, and where there is nothing to watch.
 expect_trap calloc TRAP_GUEST=selectkey ABSHIM_REPORT=none "$BUILD/workloads/selectkey" -n 10
-expect_trap pthread_barrier_wait TRAP_GUEST=bench_contended ABSHIM_REPORT=none \
+expect_trap usleep TRAP_GUEST=bench_contended ABSHIM_REPORT=none \
 	"$BUILD/workloads/bench_contended" 1 10
 expect_trap pthread_mutex_lock ABSHIM_MUTEX=glibc ABSHIM_REPORT=none \
 	"$BUILD/workloads/bench_contended" 8 500
@@ -44,5 +44,14 @@ for strategy in $(strategies); do
 		guest 6 "$@" "$BUILD/workloads/cxx_locks"
 		guest 0 "$@" "$BUILD/workloads/kinds"
 		guest 0 "$@" "$BUILD/workloads/bench_contended" 8 100
+	done
+done
+
+# Locks other than mutexes, in every way to poll for them.
+for polling in $(abshim list --json | jq -r '.strategies[] | select(.for | test("rwlock")).name'); do
+	set -- TRAP_WAITS=libc ABSHIM_RWLOCK="$polling" ABSHIM_SPINLOCK="$polling" \
+		ABSHIM_SEM="$polling" ABSHIM_REPORT=none
+	for kind in rwlock-writer spinlock sem barrier once; do
+		guest 0 "$@" "$BUILD/workloads/conform" all $kind
 	done
 done

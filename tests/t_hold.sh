@@ -32,6 +32,23 @@ expect_holds() {
 		.totals.rwlock | .read_hold_ns_total >= $held and $held > 0' true
 }
 
+# Where there is no memory to time holds, a process does not begin: as much as it needs otherwise is
+# not enough. (An emulator needs more itself.)
+expect_refusal() {
+	for kilobytes in $(seq 8000 4000 100000); do
+		limit="prlimit --as=$((kilobytes * 1024)) timeout $seconds"
+		shimmed ABSHIM_STATS=on true 2>/dev/null || continue
+		shimmed ABSHIM_STATS=hold true 2>"$scratch/refusal"
+		expect "$kilobytes kB: exit status" 78 $?
+		grep -q '^abshim: ABSHIM_STATS=hold: no memory' "$scratch/refusal" ||
+			fail "$kilobytes kB: no such line" "$scratch/refusal"
+		unset limit
+		return
+	done
+	fail "no limit lets a process begin"
+}
+[ -n "$EMULATOR" ] || expect_refusal
+
 prepare_data
 serve_copy plain
 load >"$scratch/plain"
@@ -45,5 +62,6 @@ for mutex in glibc yield:30; do
 	expect "$about: exit status" 0 "$status"
 	find_record mariadbd
 	expect_figure .settings.stats hold
+	expect_figure 'any(.trust.notes[]; startswith("ABSHIM_STATS=hold: "))' true
 	expect_holds
 done

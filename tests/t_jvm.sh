@@ -30,12 +30,16 @@ java_locks plain >"$scratch/plain"
 expect "without the library: exit status" 3 $?
 
 for mutex in glibc yield:30 queue; do
-	about="mutex=$mutex"
+	stacks=0
+	[ $mutex = glibc ] || stacks=32
+	about="mutex=$mutex stacks=$stacks"
 	forget_records
-	java_locks shimmed ABSHIM_MUTEX=$mutex >"$scratch/shim" 2>"$scratch/report"
+	java_locks shimmed ABSHIM_MUTEX=$mutex ABSHIM_STACKS=$stacks >"$scratch/shim" 2>"$scratch/report"
 	expect "$about: exit status" 3 $?
 	expect_same "$about: output" "$scratch/plain" "$scratch/shim"
 	expect_counted 3
+	expect_figure "(.sampling.taken > 0) == ($stacks > 0)" true
+	expect_figure 'all(.stacks[].frames[]; .module != null)' true # what is compiled has none
 	grep -q '^abshim: java' "$scratch/report" || fail "$about: no report" "$scratch/report"
 done
 

@@ -40,8 +40,10 @@ end_server TERM
 expect "without the library: exit status" 0 "$status"
 
 for mutex in glibc yield:30 queue:100; do
-	about="mutex=$mutex"
-	serve_copy shimmed ABSHIM_MUTEX=$mutex ABSHIM_REPORT="$scratch/report"
+	stacks=0
+	[ $mutex = glibc ] || stacks=16
+	about="mutex=$mutex stacks=$stacks"
+	serve_copy shimmed ABSHIM_MUTEX=$mutex ABSHIM_STACKS=$stacks ABSHIM_REPORT="$scratch/report"
 	load >"$scratch/shim"
 	expect_same "$about: what the load left" "$scratch/plain" "$scratch/shim"
 	end_server TERM
@@ -49,6 +51,8 @@ for mutex in glibc yield:30 queue:100; do
 	find_record mariadbd
 	expect_counted
 	expect_figure .settings.mutex $mutex
+	expect_figure "(.sampling.taken > 0) == ($stacks > 0)" true
+	expect_figure '.sampling | .taken + .skipped <= .due' true
 	expect_figure '"\(.process.state) \(.process.end)"' "ended exit"
 done
 

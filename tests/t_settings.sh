@@ -26,7 +26,7 @@ done
 for value in "" ON yes 1 0; do
 	refused ABSHIM_STATS="$value"
 done
-for value in "" %x /tmp/report% "/tmp/%p-%s" "$long"; do
+for value in "" %x /tmp/report% "/tmp/%p-%s" /dev/stdout /dev/fd/1 /proc/self/fd/1 "$long"; do
 	refused ABSHIM_REPORT="$value"
 done
 mkdir -m 1777 "$scratch/open"
@@ -35,11 +35,25 @@ for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$scra
 	"$scratch/link" /tmp "$long"; do
 	refused ABSHIM_DIR="$value"
 done
-refused ABSHIM_MATCH=
+if [ -z "$EMULATOR" ]; then # it needs descriptors itself
+	limit="prlimit --nofile=4"
+	refused ABSHIM_DIR="$ABSHIM_DIR"
+	limit=
+	grep -q "ulimit -n" "$scratch/err" || fail "no reason: descriptors" "$scratch/err"
+fi
+for value in "" -1 +1 x 65 1e1 0x10 16: 99999999999999999999; do
+	refused ABSHIM_STACKS="$value"
+done
+refused ABSHIM_STACKS=16 ABSHIM_STATS=off
+for value in "" "[" "ech[o" "[]" "[!]" "[a-" "echo\\"; do
+	refused ABSHIM_MATCH="$value"
+done
 for value in "" -1 x 30x 1000001; do
 	refused LIBPTHREAD_YIELDLOOPS="$value"
 	refused LIBPTHREAD_SPINLOOPS="$value"
+	refused LIBPTHREAD_SPINLOOPS="$value" ABSHIM_MUTEX=park
 done
+refused LIBPTHREAD_YIELDLOOPS=junk ABSHIM_MUTEX=park
 for variable in ABSHIM_ ABSHIM_Mutex ABSHIM_MUTEXES ABSHIM_SPIN; do
 	refused $variable=glibc
 	refused $variable=

@@ -46,6 +46,20 @@ expect_sampled() {
 }
 
 find_libunwind
+
+# A closed standard input stays closed, whatever libunwind opens.
+if [ -z "$EMULATOR" ]; then
+	plain cat <&- >"$scratch/out" 2>"$scratch/plain"
+	expect "status of cat without input" 1 $?
+	shimmed ABSHIM_STACKS=16 ABSHIM_REPORT=none cat <&- >"$scratch/out" 2>"$scratch/err"
+	expect "status of cat without input, with stacks" 1 $?
+	cmp "$scratch/plain" "$scratch/err" || fail "cat without input" "$scratch/err"
+	# shellcheck disable=SC2016
+	shimmed ABSHIM_STACKS=16 ABSHIM_REPORT=none sh -c 'exec 3</dev/null && readlink /proc/$$/fd/[34]' \
+		>"$scratch/out" 2>"$scratch/err"
+	expect "the next free descriptors" /dev/null "$(cat "$scratch/out")"
+fi
+
 round=0
 while [ $round -lt "$STACKS_RUNS" ]; do
 	round=$((round + 1))
@@ -75,6 +89,7 @@ shimmed ABSHIM_STACKS=16 LD_LIBRARY_PATH="$scratch" "$workload" 1 none >"$scratc
 expect "$about: exit status" 78 $?
 expect "$about: message" "abshim: ABSHIM_STACKS: cannot load $libunwind: install the package libunwind8" \
 	"$(cat "$scratch/shim")"
+expect "$about: records" "" "$(ls "$ABSHIM_DIR")"
 
 about="libunwind is not wanted"
 forget_records

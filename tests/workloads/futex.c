@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,6 +239,47 @@ static void hops(void)
 	printf("hops: %u\n", word);
 }
 
+/* A lock that threads make of the word: 0 free, 1 taken, 2 taken with waiters. */
+static void own_lock(void)
+{
+	uint32_t now = 0;
+	if (__atomic_compare_exchange_n(&word, &now, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	while (__atomic_exchange_n(&word, 2, __ATOMIC_ACQUIRE) != 0)
+		futex(&word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2, NULL, NULL,
+		        FUTEX_BITSET_MATCH_ANY);
+}
+
+static void own_unlock(void)
+{
+	if (__atomic_exchange_n(&word, 0, __ATOMIC_RELEASE) == 2)
+		futex(&word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *count(void *counter)
+{
+	for (int i = 0; i < HOPS; i++) {
+		own_lock();
+		*(unsigned long *)counter += 1;
+		if (i % 16 == 0)
+			sched_yield();
+		own_unlock();
+	}
+	return NULL;
+}
+
+static void count_under_own_lock(void)
+{
+	pthread_t threads[WAITERS];
+	unsigned long counter = 0;
+	word = 0;
+	for (int i = 0; i < WAITERS; i++)
+		pthread_create(&threads[i], NULL, count, &counter);
+	for (int i = 0; i < WAITERS; i++)
+		pthread_join(threads[i], NULL);
+	printf("counted: %lu\n", counter);
+}
+
 static void filter(void)
 {
 	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
@@ -269,6 +311,7 @@ int main(int argc, char **argv)
 	requeue();
 	inheriting();
 	hops();
+	count_under_own_lock();
 	printf("waits %lu wakes %lu woken %lu passed %lu timed_out %lu interrupted %lu\n", waits,
 	        wakes, woken, passed, timed_out, interrupted);
 	return 0;

@@ -93,6 +93,49 @@ static void turns_of_two(void)
 	mtx_destroy(&turn_mutex);
 }
 
+static void waits_until(void)
+{
+	struct timespec past = { 1, 0 }, odd = { 1, 1000000000 };
+	mtx_init(&turn_mutex, mtx_plain);
+	cnd_init(&turn_cond);
+	mtx_lock(&turn_mutex);
+	say("past: %s", thrd_name(cnd_timedwait(&turn_cond, &turn_mutex, &past)));
+	say("no time: %s", thrd_name(cnd_timedwait(&turn_cond, &turn_mutex, &odd)));
+	say("signal: %s", thrd_name(cnd_signal(&turn_cond)));
+	say("broadcast: %s", thrd_name(cnd_broadcast(&turn_cond)));
+	say("the mutex elsewhere: %s", tried_elsewhere(&turn_mutex));
+	mtx_unlock(&turn_mutex);
+	cnd_destroy(&turn_cond);
+	mtx_destroy(&turn_mutex);
+}
+
+static unsigned calls;
+
+static void call(void)
+{
+	calls++;
+}
+
+static int call_often(void *flag)
+{
+	for (int i = 0; i < 100; i++)
+		call_once(flag, call);
+	return 0;
+}
+
+static void called_once(void)
+{
+	once_flag flag = ONCE_FLAG_INIT, other = ONCE_FLAG_INIT;
+	thrd_t thread;
+	calls = 0;
+	require(thrd_create(&thread, call_often, &flag) == thrd_success, "thrd_create");
+	call_often(&flag);
+	thrd_join(thread, NULL);
+	say("%u call", calls);
+	call_often(&other);
+	say("%u calls", calls);
+}
+
 /* glibc makes both of the same words, so calls of either sort may meet on one mutex. */
 static void count_by_either(struct counting *counting, unsigned round)
 {
@@ -119,6 +162,8 @@ static void both_sorts(void)
 const struct conform_case c11_cases[] = {
 	{ "c11-mutexes", mutexes, TRAIT_FIRST },
 	{ "c11-turns", turns_of_two, TRAIT_FIRST },
+	{ "c11-deadlines", waits_until, TRAIT_FIRST },
+	{ "c11-once", called_once, TRAIT_FIRST },
 	{ "c11-and-pthread", both_sorts, 0 },
 	{ NULL, NULL, 0 },
 };
