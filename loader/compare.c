@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ab/experiment.h"
+#include "ab/outcome.h"
 #include "command.h"
 #include "compare_metrics.h"
 #include "compare_options.h"
@@ -37,10 +38,14 @@ static int end_output(void)
 	return EXIT_OWN_FAILURE;
 }
 
-static int write_result(const struct evaluation *evaluation, const struct compare_options *options)
+/* experiment: whose figures they are, NULL: files'. */
+static int write_result(const struct evaluation *evaluation, const struct compare_options *options,
+        const struct experiment_values *experiment)
 {
 	if (options->json) {
 		json_t *json = verdict_json(evaluation);
+		if (json != NULL && experiment != NULL)
+			outcome_add_json(json, experiment);
 		bool done = json != NULL && json_dumpf(json, stdout, JSON_INDENT(2)) == 0;
 		putchar('\n');
 		json_decref(json);
@@ -57,11 +62,13 @@ static int write_result(const struct evaluation *evaluation, const struct compar
 	const char *caution = find_caution(evaluation);
 	if (caution != NULL)
 		printf("\n%s\n", caution);
+	if (experiment != NULL)
+		outcome_write_text(stdout, experiment);
 	return end_output();
 }
 
-static int evaluate_metrics(
-        const struct metric_values *metrics, size_t count, const struct compare_options *options)
+static int evaluate_metrics(const struct metric_values *metrics, size_t count,
+        const struct compare_options *options, const struct experiment_values *experiment)
 {
 	size_t chosen;
 	if (compare_lists(options)) {
@@ -81,7 +88,7 @@ static int evaluate_metrics(
 	if (evaluation == NULL)
 		message("compare: no memory");
 	else
-		status = write_result(evaluation, options);
+		status = write_result(evaluation, options, experiment);
 	evaluation_free(evaluation);
 	free(some);
 	return status;
@@ -97,7 +104,7 @@ static int compare_gathered(
 	}
 	for (size_t i = 0; i < gathered->note_count; i++)
 		message("%s", gathered->notes[i]);
-	int status = evaluate_metrics(gathered->metrics, gathered->count, options);
+	int status = evaluate_metrics(gathered->metrics, gathered->count, options, NULL);
 	gathered_free(gathered);
 	return status;
 }
@@ -155,10 +162,8 @@ static int compare_experiment(const char *directory, const struct compare_option
 		message("%s", why);
 		return EXIT_UNREADABLE;
 	}
-	for (size_t i = 0; i < values->note_count; i++)
-		message("%s", values->notes[i]);
 	size_t count = options->metric_count > 0 ? values->count : values->chosen;
-	int status = evaluate_metrics(values->metrics, count, options);
+	int status = evaluate_metrics(values->metrics, count, options, values);
 	experiment_values_free(values);
 	return status;
 }

@@ -19,13 +19,23 @@ static int digits_for(double width)
 	return digits < 0 ? 0 : digits > 6 ? 6 : digits;
 }
 
+/* CPU time and time spent waiting are used up; only a time that passes makes something slower. */
+static bool is_cost(const char *name)
+{
+	static const char *const parts[] = { "cpu", "user", "sys", "shim." };
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(name, parts[i]) != NULL)
+			return true;
+	return false;
+}
+
 static const char *comparative(const struct metric_values *values, double difference)
 {
 	bool more = difference > 0, time = values->unit == UNIT_SECONDS;
 	bool rate = values->unit == UNIT_RATE || values->unit == UNIT_BYTE_RATE;
 	if (rate && values->better == BETTER_MORE)
 		return more ? "faster" : "slower";
-	if (time && values->better == BETTER_LESS)
+	if (time && values->better == BETTER_LESS && !is_cost(values->name))
 		return more ? "slower" : "faster";
 	return more ? "more" : "less";
 }
