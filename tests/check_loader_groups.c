@@ -6,6 +6,7 @@
 
 #include "loader/families.h"
 #include "loader/group.h"
+#include "loader/text.h"
 #include "tests/sides.h"
 
 static struct synthetic made;
@@ -343,6 +344,55 @@ START_TEST(text_tells_readers_and_holders)
 }
 END_TEST
 
+START_TEST(one_of_a_thing_is_said_of_one)
+{
+	char text[TEXT_NUMBER_SIZE];
+	ck_assert_str_eq(text_things(text, 1, "condition wait"), "1 condition wait");
+	ck_assert_str_eq(text_things(text, 0, "wait"), "0 waits");
+	ck_assert_str_eq(text_things(text, 1234, "wait"), "1,234 waits");
+}
+END_TEST
+
+/* No holder of the one could be seen; the other's kind has none to be seen. */
+START_TEST(holders_that_no_lock_knows_are_told_from_those_missed)
+{
+	static const struct {
+		uint32_t family, mode;
+		const char *lines;
+	} cases[] = {
+		{ FAMILY_mutex, MODE_EXCLUSIVE,
+		        "0x401000\n                                             held by a holder "
+		        "that "
+		        "was just changing\n" },
+		{ FAMILY_rwlock, MODE_SHARED,
+		        "0x402000 (read)\n                                             held by a "
+		        "holder that was just changing\n" },
+		{ FAMILY_rwlock, MODE_EXCLUSIVE,
+		        "0x403000 (write)\n                                             held by "
+		        "readers (not known), or a holder just changing\n" },
+		{ FAMILY_spinlock, MODE_EXCLUSIVE,
+		        "0x404000\n                                                     the holder "
+		        "of "
+		        "this kind of lock is not known\n" },
+	};
+	synthetic_thread(&made, 11, "conn")->counters.mutex.acquired = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 100, 100))->family =
+		        cases[i].family;
+		synthetic_site(&made, 0x401000 + i * 0x1000, i, synthetic_wait(1, 100, 100))->mode =
+		        cases[i].mode;
+		synthetic_blame(&made, RECORD_HOLDER_UNKNOWN, i, 1, 100);
+	}
+	build();
+	char *text = side_written(
+	        &side, write_text, &(struct write_options){ .top = WRITE_DEFAULT_TOP });
+	for (size_t i = 0; i < 4; i++)
+		expect_in(text, cases[i].lines);
+	expect_width(text);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("groups");
@@ -357,9 +407,11 @@ int main(void)
 	tcase_add_test(tcase, text_shows_rows_rest_and_total);
 	tcase_add_test(tcase, json_has_every_row);
 	tcase_add_test(tcase, text_tells_readers_and_holders);
+	tcase_add_test(tcase, holders_that_no_lock_knows_are_told_from_those_missed);
 	suite_add_tcase(suite, tcase);
 	TCase *words = tcase_create("words");
 	tcase_add_test(words, words_of_groupings_are_known);
+	tcase_add_test(words, one_of_a_thing_is_said_of_one);
 	suite_add_tcase(suite, words);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
