@@ -220,7 +220,7 @@ START_TEST(locks_beyond_the_table_are_lost_and_counted)
 	for (int round = 1; round <= 2; round++) {
 		for (uint32_t i = 0; i < total; i++)
 			ck_assert_int_eq(wait_for(self, 0x1000 + i * UINT64_C(40),
-			                         0x20 + (uint64_t)round, 0, 3),
+			                         0x20 + 4 * (uint64_t)round, 0, 3),
 			        i < locks->capacity);
 		record_wait_flush(self);
 		ck_assert_uint_eq(locks->used, locks->capacity);
