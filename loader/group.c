@@ -49,6 +49,7 @@ static bool name_by_place(struct group_row *row, const char *before, const struc
 {
 	char text[PLACE_TEXT_WIDTH + 1];
 	char *key = place_key(place);
+	row->column = place->column;
 	place_text(place, GROUP_LABEL_WIDTH - (unsigned)strlen(before), text);
 	snprintf(row->label, sizeof(row->label), "%s%.*s", before, GROUP_LABEL_WIDTH, text);
 	if (key == NULL || asprintf(&row->key, "%s%s", before, key) < 0)
@@ -197,18 +198,24 @@ static int compare_generations(const void *left, const void *right)
 	return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 
+static void lengthen_label(struct group_row *row, const char *suffix)
+{
+	char label[GROUP_LABEL_WIDTH + 1];
+	text_shorten(row->label, GROUP_LABEL_WIDTH - (unsigned)strlen(suffix), label);
+	strcpy(stpcpy(row->label, label), suffix);
+}
+
 /* Puts "#2" behind the name of the second lock that lay at one place, and so on. False: no memory.
  */
 static bool number_row(struct group_row *row, unsigned number)
 {
-	char suffix[16], label[GROUP_LABEL_WIDTH + 1], *key;
-	int length = snprintf(suffix, sizeof(suffix), "#%u", number);
+	char suffix[16], *key;
+	snprintf(suffix, sizeof(suffix), "#%u", number);
 	if (asprintf(&key, "%s%s", row->key, suffix) < 0)
 		return false;
 	free(row->key);
 	row->key = key;
-	text_shorten(row->label, GROUP_LABEL_WIDTH - (unsigned)length, label);
-	strcpy(stpcpy(row->label, label), suffix);
+	lengthen_label(row, suffix);
 	return true;
 }
 
@@ -224,6 +231,29 @@ static bool number_generations(struct groups *groups)
 			return false;
 	}
 	return true;
+}
+
+static int compare_labels(const void *left, const void *right)
+{
+	const struct group_row *a = left, *b = right;
+	return strcmp(a->label, b->label);
+}
+
+/* Calls in one line get their columns. */
+static void tell_labels_apart(struct groups *groups)
+{
+	qsort(groups->rows, groups->count, sizeof(*groups->rows), compare_labels);
+	for (size_t first = 0, end = 0; first < groups->count; first = end) {
+		while (end < groups->count &&
+		        compare_labels(&groups->rows[first], &groups->rows[end]) == 0)
+			end++;
+		for (size_t i = first; end - first > 1 && i < end; i++) {
+			char suffix[16];
+			snprintf(suffix, sizeof(suffix), ":%u", groups->rows[i].column);
+			if (groups->rows[i].column != 0)
+				lengthen_label(&groups->rows[i], suffix);
+		}
+	}
 }
 
 static int compare_waits(const void *left, const void *right)
@@ -321,6 +351,8 @@ struct groups *groups_build(const struct model *model, struct symbols *symbols, 
 		ok = number_generations(groups);
 	else if (ok)
 		merge_rows(groups);
+	if (ok)
+		tell_labels_apart(groups);
 	if (!ok) {
 		groups_free(groups);
 		return NULL;

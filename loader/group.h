@@ -25,6 +25,7 @@ struct group_row {
 	char *key;                         /* tells rows apart, in this model and in another one */
 	char label[GROUP_LABEL_WIDTH + 1]; /* for people; not escaped */
 	uint32_t id;                       /* of one lock; else 0 */
+	unsigned column;                   /* of the call in its line, 0 for none */
 	uint32_t family;   /* enum record_family; FAMILY_COUNT: several or unknown */
 	uint64_t members;  /* locks; threads by thread */
 	uint64_t acquired; /* see struct groups */

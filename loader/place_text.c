@@ -96,7 +96,10 @@ char *place_key(const struct place *place)
 	char *key;
 	const char *module = words_base_name(place->module);
 	int made;
-	if (place->name[0] != '\0' && place->line != 0)
+	if (place->name[0] != '\0' && place->line != 0 && place->column != 0)
+		made = asprintf(&key, "%s at %s:%u:%u in %s", place->name,
+		        words_base_name(place->file), place->line, place->column, module);
+	else if (place->name[0] != '\0' && place->line != 0)
 		made = asprintf(&key, "%s at %s:%u in %s", place->name,
 		        words_base_name(place->file), place->line, module);
 	else if (place->name[0] != '\0' && place->name_offset != 0)

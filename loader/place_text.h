@@ -16,7 +16,7 @@
 void place_text(const struct place *place, unsigned width, char to[PLACE_TEXT_WIDTH + 1]);
 
 /* The whole of it, as a key that is equal for the same place in two runs of one program: module,
- * function, and line or else offset. Calls in one line are one place. The caller frees it. NULL: no
+ * function, and line with column or else offset. The caller frees it. NULL: no
  * memory. */
 char *place_key(const struct place *place);
 

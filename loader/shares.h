@@ -11,7 +11,7 @@
 enum share_kind {
 	SHARE_STACK,          /* of a sampled wait, or taken of a holder */
 	SHARE_CALL,           /* one call, of which no stack was taken */
-	SHARE_UNKNOWN_HOLDER, /* no calls: the lock was just changing hands */
+	SHARE_UNKNOWN_HOLDER, /* no calls: the lock was just changing hands, or does not know */
 	SHARE_NO_HOLDER,      /* no calls: the lock's kind has no holder, or the record no room */
 	SHARE_LOST,           /* no calls: the record's tables were full */
 };

@@ -25,15 +25,15 @@ static Dwarf_Die *find_unit(Dwfl_Module *file, uint64_t address, Dwarf_Addr *bia
 
 struct frame {
 	const char *file; /* NULL: unknown */
-	int line;
+	int line, column;
 };
 
 /* The place from which an inlined function was called. */
 static struct frame caller_of_inlined(Dwarf_Die *unit, Dwarf_Die *inlined)
 {
-	struct frame frame = { NULL, 0 };
+	struct frame frame = { NULL, 0, 0 };
 	Dwarf_Attribute attribute;
-	Dwarf_Word file, line;
+	Dwarf_Word file, line, column;
 	Dwarf_Files *files;
 	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
 	        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
@@ -41,6 +41,8 @@ static struct frame caller_of_inlined(Dwarf_Die *unit, Dwarf_Die *inlined)
 		return frame;
 	frame.file = dwarf_filesrc(files, file, NULL, NULL);
 	frame.line = (int)line;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_column, &attribute), &column) == 0)
+		frame.column = (int)column;
 	return frame;
 }
 
@@ -114,6 +116,8 @@ static bool find_nest(Dwfl_Module *file, uint64_t address, struct nest *nest)
 	nest->frame.file = dwarf_linesrc(line, NULL, NULL);
 	if (nest->frame.file == NULL)
 		return false;
+	if (dwarf_linecol(line, &nest->frame.column) != 0)
+		nest->frame.column = 0;
 	/* With -gsplit-dwarf the functions are in a file of their own. */
 	Dwarf_Die split;
 	uint8_t type;
@@ -129,6 +133,7 @@ static void set_line(struct place *place, const struct frame *frame)
 {
 	strncpy(place->file, frame->file, sizeof(place->file) - 1);
 	place->line = (unsigned)frame->line;
+	place->column = (unsigned)frame->column;
 }
 
 void source_find_line(Dwfl_Module *file, uint64_t address, struct place *place)

@@ -15,11 +15,11 @@
 
 /* Strings are empty, and numbers 0, where nothing is known. */
 struct place {
-	uint64_t address;            /* in the process */
-	char name[SYMBOL_NAME_SIZE]; /* function or variable, demangled */
-	uint64_t name_offset;        /* bytes from its start */
-	char file[RECORD_PATH_SIZE]; /* source file as the compiler was given it */
-	unsigned line;
+	uint64_t address;              /* in the process */
+	char name[SYMBOL_NAME_SIZE];   /* function or variable, demangled */
+	uint64_t name_offset;          /* bytes from its start */
+	char file[RECORD_PATH_SIZE];   /* source file as the compiler was given it */
+	unsigned line, column;         /* column 0: unknown, also where the line is known */
 	char module[RECORD_PATH_SIZE]; /* path of the mapped file */
 	/* Link-time address, as addr2line and objdump use it; the offset in the file when the file
 	 * cannot be read any more. */

@@ -6,6 +6,7 @@
 
 #include "loader/families.h"
 #include "loader/group.h"
+#include "loader/text.h"
 #include "tests/sides.h"
 
 static struct synthetic made;
@@ -147,39 +148,49 @@ static __attribute__((noinline)) uint64_t return_address(void)
 	return (uint64_t)(uintptr_t)__builtin_return_address(0);
 }
 
-static inline __attribute__((always_inline)) unsigned two_calls(uint64_t addresses[2])
+static inline __attribute__((always_inline)) unsigned three_calls(uint64_t addresses[3])
 {
 	addresses[0] = return_address();
-	addresses[1] = return_address();
+	addresses[1] = return_address(), addresses[2] = return_address();
 	return __LINE__ - 2;
 }
 
-/* A function that was inlined has no symbol: its calls differ by their lines. */
+static void add_own_site(uint64_t address, uint32_t lock, uint64_t wait_ns)
+{
+	synthetic_lock(&made, 0x1000 + lock * 64, synthetic_wait(1, wait_ns, 60));
+	struct record_site *site =
+	        synthetic_site(&made, address, lock, synthetic_wait(1, wait_ns, 60));
+	for (uint32_t i = 0; i < made.header->regions[REGION_MODULES].used; i++) {
+		const struct record_module *map = synthetic_entry(&made, REGION_MODULES, i);
+		if (address >= map->start && address < map->end)
+			site->module = i + 1;
+	}
+}
+
+/* A function that was inlined has no symbol: its calls differ by lines and columns. */
 START_TEST(inlined_calls_are_told_apart)
 {
-	char keys[2][128];
-	uint64_t addresses[2];
-	unsigned line = two_calls(addresses);
+	uint64_t addresses[3];
+	unsigned line = three_calls(addresses);
 	ck_assert_uint_ne(synthetic_own_modules(&made), MODEL_NONE);
-	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t module = 0;
-		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 200 - i * 100, 60));
-		struct record_site *site = synthetic_site(
-		        &made, addresses[i], i, synthetic_wait(1, 200 - i * 100, 60));
-		for (; module < made.header->regions[REGION_MODULES].used; module++) {
-			const struct record_module *map =
-			        synthetic_entry(&made, REGION_MODULES, module);
-			if (addresses[i] >= map->start && addresses[i] < map->end)
-				site->module = module + 1;
-		}
-		snprintf(keys[i], sizeof(keys[i]),
-		        "two_calls at check_loader_groups.c:%u in check_loader_groups", line + i);
-	}
+	for (uint32_t i = 0; i < 3; i++)
+		add_own_site(addresses[i], i, 300 - 100 * i);
 	build();
 	struct groups *groups = grouped(GROUP_SITE);
-	ck_assert_uint_eq(groups->count, 2);
-	expect_row(groups, 0, keys[0], 1, 1, 200);
-	expect_row(groups, 1, keys[1], 1, 1, 100);
+	ck_assert_uint_eq(groups->count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct group_row *row = &groups->rows[i];
+		char key[128], label[64];
+		unsigned at = line + (i > 0);
+		snprintf(key, sizeof(key),
+		        "three_calls at check_loader_groups.c:%u:%u in check_loader_groups", at,
+		        row->column);
+		expect_row(groups, i, key, 1, 1, 300 - 100 * i);
+		snprintf(label, sizeof(label), i > 0 ? ":%u:%u" : ":%u", at, row->column);
+		const char *end = row->label + strlen(row->label) - strlen(label);
+		ck_assert_str_eq(end, label);
+	}
+	ck_assert_uint_lt(groups->rows[1].column, groups->rows[2].column);
 	groups_free(groups);
 }
 END_TEST
@@ -343,6 +354,55 @@ START_TEST(text_tells_readers_and_holders)
 }
 END_TEST
 
+START_TEST(one_of_a_thing_is_said_of_one)
+{
+	char text[TEXT_NUMBER_SIZE];
+	ck_assert_str_eq(text_things(text, 1, "condition wait"), "1 condition wait");
+	ck_assert_str_eq(text_things(text, 0, "wait"), "0 waits");
+	ck_assert_str_eq(text_things(text, 1234, "wait"), "1,234 waits");
+}
+END_TEST
+
+/* No holder of the one could be seen; the other's kind has none to be seen. */
+START_TEST(holders_that_no_lock_knows_are_told_from_those_missed)
+{
+	static const struct {
+		uint32_t family, mode;
+		const char *lines;
+	} cases[] = {
+		{ FAMILY_mutex, MODE_EXCLUSIVE,
+		        "0x401000\n                                             held by a holder "
+		        "that "
+		        "was just changing\n" },
+		{ FAMILY_rwlock, MODE_SHARED,
+		        "0x402000 (read)\n                                             held by a "
+		        "holder that was just changing\n" },
+		{ FAMILY_rwlock, MODE_EXCLUSIVE,
+		        "0x403000 (write)\n                                             held by "
+		        "readers (not known), or a holder just changing\n" },
+		{ FAMILY_spinlock, MODE_EXCLUSIVE,
+		        "0x404000\n                                                     the holder "
+		        "of "
+		        "this kind of lock is not known\n" },
+	};
+	synthetic_thread(&made, 11, "conn")->counters.mutex.acquired = 4;
+	for (uint32_t i = 0; i < 4; i++) {
+		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 100, 100))->family =
+		        cases[i].family;
+		synthetic_site(&made, 0x401000 + i * 0x1000, i, synthetic_wait(1, 100, 100))->mode =
+		        cases[i].mode;
+		synthetic_blame(&made, RECORD_HOLDER_UNKNOWN, i, 1, 100);
+	}
+	build();
+	char *text = side_written(
+	        &side, write_text, &(struct write_options){ .top = WRITE_DEFAULT_TOP });
+	for (size_t i = 0; i < 4; i++)
+		expect_in(text, cases[i].lines);
+	expect_width(text);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("groups");
@@ -357,9 +417,11 @@ int main(void)
 	tcase_add_test(tcase, text_shows_rows_rest_and_total);
 	tcase_add_test(tcase, json_has_every_row);
 	tcase_add_test(tcase, text_tells_readers_and_holders);
+	tcase_add_test(tcase, holders_that_no_lock_knows_are_told_from_those_missed);
 	suite_add_tcase(suite, tcase);
 	TCase *words = tcase_create("words");
 	tcase_add_test(words, words_of_groupings_are_known);
+	tcase_add_test(words, one_of_a_thing_is_said_of_one);
 	suite_add_tcase(suite, words);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

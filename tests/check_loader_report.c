@@ -310,53 +310,6 @@ START_TEST(doubts_come_first)
 }
 END_TEST
 
-START_TEST(one_of_a_thing_is_said_of_one)
-{
-	char text[TEXT_NUMBER_SIZE];
-	ck_assert_str_eq(text_things(text, 1, "condition wait"), "1 condition wait");
-	ck_assert_str_eq(text_things(text, 0, "wait"), "0 waits");
-	ck_assert_str_eq(text_things(text, 1234, "wait"), "1,234 waits");
-}
-END_TEST
-
-/* No holder of the one could be seen; the other's kind has none to be seen. */
-START_TEST(holders_that_no_lock_knows_are_told_from_those_missed)
-{
-	static const struct {
-		uint32_t family, mode;
-		const char *lines;
-	} cases[] = {
-		{ FAMILY_mutex, MODE_EXCLUSIVE,
-		        "0x401000\n                                             held by a holder "
-		        "that "
-		        "was just changing\n" },
-		{ FAMILY_rwlock, MODE_SHARED,
-		        "0x402000 (read)\n                                             held by a "
-		        "holder that was just changing\n" },
-		{ FAMILY_rwlock, MODE_EXCLUSIVE,
-		        "0x403000 (write)\n                                             held by "
-		        "readers (not known), or a holder just changing\n" },
-		{ FAMILY_spinlock, MODE_EXCLUSIVE,
-		        "0x404000\n                                                     the holder "
-		        "of "
-		        "this kind of lock is not known\n" },
-	};
-	add_threads();
-	for (uint32_t i = 0; i < 4; i++) {
-		synthetic_lock(&made, 0x1000 + i * 64, synthetic_wait(1, 100, 100))->family =
-		        cases[i].family;
-		synthetic_site(&made, 0x401000 + i * 0x1000, i, synthetic_wait(1, 100, 100))->mode =
-		        cases[i].mode;
-		synthetic_blame(&made, RECORD_HOLDER_UNKNOWN, i, 1, 100);
-	}
-	build();
-	char *text = text_report(WRITE_DEFAULT_TOP);
-	for (size_t i = 0; i < 4; i++)
-		expect_line(text, cases[i].lines);
-	free(text);
-}
-END_TEST
-
 START_TEST(names_cannot_steer_a_terminal)
 {
 	static const char bad[] = "\x1b[2J\xff\n\xe2\x80\xae";
@@ -508,8 +461,6 @@ int main(void)
 	tcase_add_test(tcase, json_is_exact);
 	tcase_add_test(tcase, text_is_for_people);
 	tcase_add_test(tcase, doubts_come_first);
-	tcase_add_test(tcase, one_of_a_thing_is_said_of_one);
-	tcase_add_test(tcase, holders_that_no_lock_knows_are_told_from_those_missed);
 	tcase_add_test(tcase, names_cannot_steer_a_terminal);
 	tcase_add_test(tcase, text_fits_an_empty_pipe);
 	tcase_add_test(tcase, lines_keep_to_the_width);

@@ -121,6 +121,7 @@ END_TEST
 static void end_the_thread(void)
 {
 	runs++;
+	locks_sleep_ms(5);
 	if (failures-- > 0)
 		pthread_exit(NULL);
 }
@@ -149,6 +150,70 @@ START_TEST(functions_that_end_the_thread)
 	expect(counts.ran, 3);
 	ck_assert_uint_ge(counts.calls, 1);
 	expect(counts.contended, 0);
+	ck_assert_uint_ge(counts.run_ns_total, 3 * 5000000);
+}
+END_TEST
+
+static void end_inside(void)
+{
+	pthread_once(&inner_once, end_the_thread);
+}
+
+static void *call_nested(void *unused)
+{
+	pthread_once(&once, end_inside);
+	return unused;
+}
+
+/* Both functions are left. */
+START_TEST(nested_functions_that_end_the_thread)
+{
+	locks_join(locks_start(end_at_once, NULL));
+	begin();
+	failures = 1;
+	locks_join(locks_start(call_nested, NULL));
+	struct once_counters counts = locks_counted().once;
+	expect(counts.ran, 2);
+	ck_assert_uint_ge(counts.run_ns_total, 2 * 5000000);
+	locks_join(locks_start(call_nested, NULL));
+	counts = locks_counted().once;
+	expect(counts.ran, 4);
+	ck_assert_uint_ge(counts.run_ns_total, 4 * 5000000);
+}
+END_TEST
+
+static void end_first_run(void)
+{
+	sem_post(&entered);
+	locks_sleep_ms(20);
+	if (runs++ == 0)
+		pthread_exit(NULL);
+}
+
+static void *call_ended(void *unused)
+{
+	pthread_once(&once, end_first_run);
+	return unused;
+}
+
+START_TEST(waits_for_a_run_that_ends_early)
+{
+	locks_join(locks_start(end_at_once, NULL));
+	begin();
+	sem_init(&entered, 0, 0);
+	pthread_t first = locks_start(call_ended, NULL);
+	sem_wait(&entered);
+	pthread_t second = locks_start(call_ended, NULL);
+	locks_join(first);
+	locks_join(second);
+	struct once_counters counts = locks_counted().once;
+	expect(runs, 2);
+	expect(counts.ran, 2);
+	ck_assert_uint_ge(counts.run_ns_total, 2 * 20000000);
+	/* The second thread may have come so late that nothing was left to wait for. */
+	ck_assert_uint_le(counts.contended, 1);
+	expect(counts.wait_ns_max, counts.wait_ns_total);
+	expect(counts.wait_ns_total > 0, counts.contended);
 }
 END_TEST
 
@@ -197,6 +262,8 @@ int main(void)
 	tcase_add_test(cases, waits_for_another_run);
 	tcase_add_test(cases, nested_calls);
 	tcase_add_test(cases, functions_that_end_the_thread);
+	tcase_add_test(cases, nested_functions_that_end_the_thread);
+	tcase_add_test(cases, waits_for_a_run_that_ends_early);
 	tcase_add_test(cases, functions_that_fork);
 	tcase_add_test(cases, statistics_off);
 	return locks_run(cases, "check_once");

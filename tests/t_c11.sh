@@ -27,6 +27,15 @@ for strategy in $(strategies); do
 	expect_figure 'any(.sites[]; .function == "find_taken" and (.module | endswith("/c11")))' true
 done
 
+# The same of C++: two functions end by an exception, one returns.
+about="std::call_once"
+forget_records
+shimmed ABSHIM_REPORT=none "$BUILD/workloads/cxx" once >"$scratch/shim" 2>&1 ||
+	fail "$about: exit status $?" "$scratch/shim"
+expect "$about: output" "once: tried 3, done 1" "$(head -n 1 "$scratch/shim")"
+find_record cxx
+expect_figure '.totals.once | .ran >= 3 and .run_ns_total >= 30000000' true
+
 # libc's own functions, where the library keeps out.
 shimmed ABSHIM_STATS=off ABSHIM_REPORT=none "$BUILD/workloads/c11" >"$scratch/shim" 2>&1 ||
 	fail "ABSHIM_STATS=off: exit status $?" "$scratch/shim"

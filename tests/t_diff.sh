@@ -70,6 +70,17 @@ abshim report --json --since "$scratch/earlier" "$record" >"$scratch/report.json
 	fail "abshim report --since: exit status $?"
 expect "acquired since the copy" $((whole - before)) "$(figure .totals.mutex.acquired)"
 
+expect "duration since the copy, which no record tells" null "$(figure .process.duration_ns)"
+# Nor does the copy's own time, which cp keeps or not.
+cp -p "$scratch/earlier" "$scratch/kept"
+touch -d "2001-01-01" "$scratch/kept"
+abshim report --json --since "$scratch/kept" "$record" >"$scratch/other"
+expect_same "since the copy with another time" "$scratch/report.json" "$scratch/other"
+abshim report --since "$record" "$record" >"$scratch/text"
+grep -q "nothing was counted after the earlier copy was made" "$scratch/text" ||
+	fail "something since the record itself" "$scratch/text"
+grep -q ' after [0-9]' "$scratch/text" && fail "a duration since the record itself" "$scratch/text"
+
 # refused STATUS WORDS ARGUMENTS...: one line that says why.
 refused() {
 	wanted=$1 words=$2

@@ -86,7 +86,7 @@ if [ -z "$EMULATOR" ]; then
 fi
 
 about="RTLD_DEEPBIND"
-load d "$alpha" "$gamma" "$alpha" "$scratch/missing.so"
+load d "$alpha" "$gamma" "$alpha" "$BUILD/plugins/missing.so"
 expect_uncovered "deepbind null alpha.so, deepbind null gamma.so, deepbind null missing.so" \
 	"calls of alpha.so, gamma.so, missing.so are not seen: the program asked for RTLD_DEEPBIND"
 expect_figure '.totals.mutex.acquired' 1

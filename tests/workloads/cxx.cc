@@ -319,6 +319,7 @@ void once()
 	in_threads(4, [&](int) {
 		try {
 			std::call_once(flag, [&] {
+				std::this_thread::sleep_for(10ms);
 				if (tried++ < 2)
 					throw std::runtime_error("not yet");
 				done++;
