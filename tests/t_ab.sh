@@ -145,6 +145,22 @@ ABSHIM_COLOUR=red ab 78 -n 1 -- true
 says "unknown variable"
 runs length 1
 
+# A library of an arm that is not there, and a disk that is full.
+ab 3 -a LD_PRELOAD=libnope.so -b mutex=glibc -n 1 --metric wall -- sh -c 'echo throughput=1'
+says "a library was not preloaded: ERROR: ld.so: object 'libnope.so' from LD_PRELOAD"
+runs length 1
+if unshare -rm true 2>/dev/null; then
+	mkdir "$scratch/full"
+	# shellcheck disable=SC2016
+	unshare -rm sh -c 'mount -t tmpfs -o size=160k none "$1" || exit 77
+		"$BUILD/abshim" ab -n 2 --warmup 0 --retries 0 -o "$1/x" --metric "regex:throughput=([0-9]+)" -- \
+			sh -c "echo throughput=1; [ \$AB_ARM = a ] || yes throughput=2 | head -c 400000"
+		echo $?' sh "$scratch/full" >"$scratch/out" 2>"$scratch/err"
+	says "no space left on the file system of $scratch/full/x/runs/00002"
+	prints 3
+	prints "0 of 2 runs of each arm; left out: 0 for warming up, 1 invalid"
+fi
+
 # A signal ends the client, and what is there is reported.
 # shellcheck disable=SC2016
 slow='echo $$ >>pids; echo throughput=5; [ $(wc -l <pids) -lt 4 ] || exec sleep 60'

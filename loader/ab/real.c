@@ -50,6 +50,8 @@ static void do_run(struct stage *stage)
 static void measure(struct stage *stage, const struct machine_reading *before)
 {
 	double own = 0;
+	files_check_space(stage);
+	files_check_preloads(stage);
 	if (stage->client.ended) {
 		measure_output(stage);
 		measure_usage(stage, "client", &stage->client);

@@ -58,6 +58,12 @@ bool records_show_server(const struct stage *stage);
 /* Whether there is any record. */
 bool records_exist(const struct stage *stage);
 
+/* Refuses the run when the file system of its directory is full. In files.c. */
+void files_check_space(struct stage *stage);
+
+/* Refuses the run when a library of LD_PRELOAD was not loaded: the arm was not what it says. */
+void files_check_preloads(struct stage *stage);
+
 /* What the client printed becomes metrics; refuses the run when it is no result. In measure.c. */
 void measure_output(struct stage *stage);
 
