@@ -52,7 +52,7 @@ prints "shim.mutex.acquired"
 prints "2 of 2 runs of each arm; left out: 2 for warming up, 0 invalid"
 runs 'map(.arm) | join("")' ababba
 runs 'map(.metrics["shim.mutex.acquired"][0]) | unique | join(" ")' 40026
-runs 'map(.metrics | has("client.cpu") and has("client.max_rss") and has("machine.steal")) | all' true
+runs 'map(.metrics | has("client.cpu") and has("client.max_rss") and has("machine.swapped_pages")) | all' true
 runs 'map(.valid) | all' true
 expect "kernel" "$(uname -r)" "$(jq -r '.machine.kernel' "$dir/experiment.json" | cut -d ' ' -f 2)"
 expect "build id of the target" true \
@@ -160,6 +160,37 @@ if unshare -rm true 2>/dev/null; then
 	prints 3
 	prints "0 of 2 runs of each arm; left out: 0 for warming up, 1 invalid"
 fi
+
+# Names that would be a 0 in every run, signals that are none, and numbers that contradict each other.
+ab 125 --metric shim.mutx.waits -- true
+says "families: mutex, "
+ab 125 --metric shim.mutex.bogus -- true
+says "--metric shim.mutex.bogus: mutex has no such counter; it has "
+ab 125 -n 3 --until 1% -- true
+says "-n and --until: give one of them"
+ab 125 --server true --ready true --stop SIGFOO -- true
+says "--stop SIGFOO: no such signal"
+ab 125 -a AB_RUN=1 -- true
+says "arm a: AB_RUN=1: names that begin with AB_ are abshim's own"
+[ ! -e "$dir" ] || fail "a directory was made for nothing"
+
+# An end by --max-runs is told, and JSON has all its keys also where there is nothing to evaluate.
+ab 0 --until 0.0001% --max-runs 10 --warmup 0 --metric wall --json -- true
+grep -q -- "--max-runs 10 ended it before the difference was known to +-0.0001 %" "$scratch/out" ||
+	fail "the end by --max-runs is not told" "$scratch/out"
+expect "until" "false true" "$(jq -r '"\(.until.reached) \(.until.half_width > 0.000001)"' "$scratch/out")"
+ab 3 -n 1 --retries 0 --json -- false
+expect "JSON without a valid run" '[] number number null' \
+	"$(jq -r '"\(.metrics) \(.version | type) \(.evaluation.level | type) \(.until)"' "$scratch/out")"
+ab 0 -n 1 --warmup 0 --metric wall -- true
+prints "note: One run an arm: no significance can be claimed."
+runs 'map(.metrics | has("machine.other_load")) | any' false
+
+# A shell stands before the server for a while; or it is all there ever is.
+ab 0 -n 1 --warmup 0 --metric wall --server "/bin/sleep 0.2; exec sleep 30" --ready true -- true
+runs 'map(.valid) | all' true
+ab 3 -n 1 --retries 0 --start-timeout 0.3 --server "while :; do :; done" --ready true -- true
+says "libabshim.so never started in the server"
 
 # A signal ends the client, and what is there is reported.
 # shellcheck disable=SC2016

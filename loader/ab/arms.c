@@ -60,6 +60,10 @@ static bool is_setting(const char *setting, char why[WHY_SIZE])
 		        setting);
 		good = false;
 	}
+	if (good && strncmp(setting, "AB_", 3) == 0) {
+		why_set(why, "%.200s: names that begin with AB_ are abshim's own", setting);
+		good = false;
+	}
 	return good;
 }
 

@@ -158,6 +158,8 @@ static bool collect(struct experiment_values *values, const struct experiment *e
 	}
 	values->complete = complete_blocks(experiment);
 	values->wanted = experiment->design.until > 0 ? 0 : experiment->design.runs;
+	values->until = experiment->design.until;
+	values->half_width = sequential_half_width(experiment);
 	for (size_t i = 0; i < experiment->run_count; i++) {
 		values->invalid += !experiment->runs[i].valid;
 		values->warmups += experiment->runs[i].valid && experiment->runs[i].warmup;

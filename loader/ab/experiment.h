@@ -25,6 +25,8 @@ struct experiment_values {
 	size_t chosen;             /* the first so many were asked for: one family of tests */
 	unsigned complete;         /* blocks that every arm has a value of */
 	unsigned wanted;           /* of them, 0: until the interval is narrow enough */
+	double until;              /* half of the width that was asked for; 0: none was */
+	double half_width;         /* that was reached, of the reference's mean; INFINITY: none */
 	unsigned warmups, invalid; /* runs that were left out */
 	/* What a reader should know, a line each, with its remedy: invalid runs and their reasons,
 	 * what the machine did meanwhile, the order's effect, outliers. */

@@ -11,6 +11,8 @@
 
 #include "child.h"
 
+#define LEAST_SECONDS 1 /* the kernel counts the CPUs' time in ticks of 10 ms */
+
 static void read_cpu_time(struct machine_reading *reading)
 {
 	/* user nice system idle iowait irq softirq steal, see proc(5) */
@@ -57,17 +59,24 @@ double machine_cpu(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
 }
 
+static double share(double part, double all)
+{
+	return part <= 0 ? 0 : part >= all ? 1 : part / all;
+}
+
 void machine_measure(struct run *run, const struct machine_reading *before, double own)
 {
 	struct machine_reading now = machine_read();
-	double all = (now.wall - before->wall) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double seconds = now.wall - before->wall;
+	double all = seconds * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	double others = now.busy - before->busy - own;
-	if (!(all > 0))
-		return;
-	run_add(run, "machine.steal", (now.steal - before->steal) / all, UNIT_RATIO, BETTER_LESS);
-	run_add(run, "machine.other_load", others > 0 ? others / all : 0, UNIT_RATIO, BETTER_LESS);
 	run_add(run, "machine.swapped_pages", now.swapped - before->swapped, UNIT_COUNT,
 	        BETTER_LESS);
+	if (seconds < LEAST_SECONDS)
+		return;
+	run_add(run, "machine.steal", share(now.steal - before->steal, all), UNIT_RATIO,
+	        BETTER_LESS);
+	run_add(run, "machine.other_load", share(others, all), UNIT_RATIO, BETTER_LESS);
 }
 
 unsigned machine_cpus(void)

@@ -23,7 +23,8 @@ struct machine_reading machine_read(void);
 double machine_cpu(const struct rusage *usage);
 
 /* Adds, as machine.*, what happened since: CPU time stolen by a hypervisor and used by others than
- * the experiment, which used own seconds; pages swapped. */
+ * the experiment, which used own seconds; pages swapped. Of a run
+ * shorter than a second only the pages: the CPUs' time is counted too coarsely. */
 void machine_measure(struct run *run, const struct machine_reading *before, double own);
 
 /* CPUs that this process may use. */

@@ -148,6 +148,27 @@ static bool note_outliers(struct texts *notes, const struct metric_values *metri
 	return done;
 }
 
+/* What --max-runs has cut short. */
+static bool note_width(struct texts *notes, const struct experiment *experiment,
+        const struct experiment_values *values)
+{
+	const struct design *design = &experiment->design;
+	if (!(design->until > 0) || values->complete < design->max_runs ||
+	        values->half_width <= design->until)
+		return true;
+	return texts_format(notes,
+	        "--max-runs %u ended it before the difference was known to +-%g %%: it is known to "
+	        "+-%.2g %%",
+	        design->max_runs, design->until * 100, values->half_width * 100);
+}
+
+static bool note_single(struct texts *notes, const struct experiment *experiment)
+{
+	const struct design *design = &experiment->design;
+	return design->until > 0 || design->runs > 1 ||
+	       texts_format(notes, "One run an arm: no significance can be claimed.");
+}
+
 bool notes_collect(struct texts *notes, const struct experiment *experiment,
         const struct experiment_values *values)
 {
@@ -163,5 +184,6 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 		                       "the output has no throughput, so %s is compared: --metric "
 		                       "chooses another, --metric list shows which there are",
 		                       primary->name);
+	done = done && note_width(notes, experiment, values) && note_single(notes, experiment);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

@@ -41,7 +41,7 @@ static const char usage[] =
         "  --seed N             of the order; one is made up and printed where none is given\n"
         "  --until SHARE        such as 1%: go on until the primary metric's difference is known "
         "to\n"
-        "                       +-1 % with 95 % confidence, instead of -n runs; at least 10\n"
+        "                       +-1 % with 95 % confidence, instead of -n; at least 10 runs\n"
         "  --max-runs RUNS      counted runs of each arm at most, with --until, default 200\n"
         "  --retries N          how often an invalid run is repeated, default 3\n"
         "What is compared\n"
@@ -131,6 +131,7 @@ static const struct option long_options[] = {
 struct reading {
 	struct ab_options *options;
 	bool ordered;     /* --order was given */
+	bool counted;     /* -n was given */
 	const char *last; /* the last option besides --resume and --json */
 	char why[WHY_SIZE];
 };
@@ -173,6 +174,7 @@ static bool read_metric(struct reading *reading, const char *name)
 	if (*name == '\0')
 		return wrong(reading, "--metric", name, "a name; list shows which there are");
 	return measure_check_expression(name, reading->why) &&
+	       measure_check_counter(name, reading->why) &&
 	       texts_add(&options->design.metrics, name);
 }
 
@@ -205,6 +207,7 @@ static bool read_runs_option(struct reading *reading, int option, const char *va
 	unsigned long number;
 	switch (option) {
 	case 'n':
+		reading->counted = true;
 		return read_count(reading, "-n", value, 1, &design->runs);
 	case WARMUP:
 		return read_count(reading, "--warmup", value, 0, &design->warmups);
@@ -252,7 +255,7 @@ static bool read_option(struct reading *reading, int option, const char *value)
 	case READY:
 		return ready_check(value, reading->why) && set_text(&design->server.ready, value);
 	case STOP:
-		return set_text(&design->server.stop, value);
+		return signal_check(value, reading->why) && set_text(&design->server.stop, value);
 	case RESET:
 		return set_text(&design->server.reset, value);
 	case START_TIMEOUT:
@@ -305,6 +308,11 @@ static bool complete(struct reading *reading, char **client)
 	for (; *client != NULL; client++)
 		if (!texts_add(&design->client, *client))
 			return false;
+	if (reading->counted && design->until > 0) {
+		why_set(reading->why,
+		        "-n and --until: give one of them; --max-runs bounds --until");
+		return false;
+	}
 	if (!check_server(reading) || !design_is_utf8(design, reading->why) ||
 	        !real_base_environment(&base))
 		return false;

@@ -97,6 +97,15 @@ static json_t *number(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* What --until came to; null without it. */
+static json_t *until_json(const struct experiment_values *values)
+{
+	if (!(values->until > 0))
+		return json_null();
+	return json_pack("{s:f, s:o, s:b}", "wanted", values->until, "half_width",
+	        number(values->half_width), "reached", values->half_width <= values->until);
+}
+
 void outcome_add_json(json_t *object, const struct experiment_values *values)
 {
 	size_t count = 0;
@@ -119,21 +128,22 @@ void outcome_add_json(json_t *object, const struct experiment_values *values)
 	        json_pack("{s:I, s:o, s:I, s:I}", "runs", (json_int_t)values->complete, "wanted",
 	                values->wanted > 0 ? json_integer(values->wanted) : json_null(), "warmups",
 	                (json_int_t)values->warmups, "invalid", (json_int_t)values->invalid));
+	json_object_set_new(object, "until", until_json(values));
 	json_object_set_new(object, "others", rows);
 	json_object_set_new(object, "notes", notes);
 }
 
-/* Prints the evaluation of the chosen metrics; NULL: there are none yet. */
+/* Prints the evaluation of the chosen metrics, of which there may be none yet. */
 static int write_all(
         const struct experiment_values *values, const struct evaluation *evaluation, bool json)
 {
 	static const struct verdict_style style = { .plot = true, .width = MINISTAT_WIDTH };
 	if (!json) {
-		if (evaluation != NULL)
+		if (evaluation->metric_count > 0)
 			verdict_write_text(stdout, evaluation, &style);
 		outcome_write_text(stdout, values);
 	} else {
-		json_t *object = evaluation != NULL ? verdict_json(evaluation) : json_object();
+		json_t *object = verdict_json(evaluation);
 		if (object == NULL)
 			return EXIT_OWN_FAILURE;
 		outcome_add_json(object, values);
@@ -162,13 +172,10 @@ int outcome_print(const char *directory, bool json)
 		message("ab: %s", why);
 		return EXIT_OWN_FAILURE;
 	}
-	struct evaluation *evaluation = NULL;
-	int status = 0;
-	if (has_values(values)) {
-		evaluation = evaluate(values->metrics, values->chosen, &options);
-		status = evaluation != NULL ? 0 : EXIT_OWN_FAILURE;
-	}
-	if (status == 0)
+	struct evaluation *evaluation =
+	        evaluate(values->metrics, has_values(values) ? values->chosen : 0, &options);
+	int status = EXIT_OWN_FAILURE;
+	if (evaluation != NULL)
 		status = write_all(values, evaluation, json);
 	if (status != 0)
 		message("ab: the verdict cannot be written");

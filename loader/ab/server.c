@@ -75,6 +75,24 @@ static bool is_ready(struct stage *stage)
 	return stage_shell(stage, "ready", ready, stage->design->limits.ready, false);
 }
 
+static bool shows_server(struct stage *stage)
+{
+	return records_show_server(stage);
+}
+
+/* The shell before the server may be all there is yet, unless it has answered at its port. */
+static bool await_server(struct stage *stage)
+{
+	const struct design *design = stage->design;
+	double limit = ready_is_port(design->server.ready) ? 0 : design->limits.start;
+	if (await(stage, shows_server, limit,
+	            "libabshim.so never started in the server (begin --server with exec where a "
+	            "shell starts it; a static program cannot be switched)"))
+		return true;
+	stage->hopeless = !stage->server.ended && children_interrupted() == 0;
+	return false;
+}
+
 static bool launch(struct stage *stage)
 {
 	struct environment environment;
@@ -111,17 +129,11 @@ bool server_start(struct stage *stage)
 		stage->hopeless = true;
 		return false;
 	}
-	if (!launch(stage) ||
-	        !await(stage, has_record, limits->start,
-	                "libabshim.so did not start in the server") ||
-	        !await(stage, is_ready, limits->ready, "the server was not ready"))
-		return false;
-	if (records_show_server(stage))
-		return true;
-	run_refuse(stage->run, "libabshim.so never started in the server: begin --server with exec "
-	                       "where a shell starts it; a static program cannot be switched");
-	stage->hopeless = true;
-	return false;
+	return launch(stage) &&
+	       await(stage, has_record, limits->start,
+	               "libabshim.so did not start in the server") &&
+	       await(stage, is_ready, limits->ready, "the server was not ready") &&
+	       await_server(stage);
 }
 
 /* While the shell stands before the server, the signal must reach both. */

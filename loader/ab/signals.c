@@ -17,3 +17,12 @@ int signal_by_name(const char *name)
 	}
 	return 0;
 }
+
+bool signal_check(const char *how, char why[WHY_SIZE])
+{
+	static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	if (how[strspn(how, capitals)] != '\0' || signal_by_name(how) != 0)
+		return true;
+	why_set(why, "--stop %.100s: no such signal; TERM, INT, QUIT and so on, or a command", how);
+	return false;
+}

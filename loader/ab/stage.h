@@ -76,4 +76,7 @@ void measure_check_metrics(struct stage *stage);
 /* Whether a "regex:EXPRESSION" can be used. */
 bool measure_check_expression(const char *metric, char why[WHY_SIZE]);
 
+/* False with a reason for a shim.* that no record has. In counter_name.c. */
+bool measure_check_counter(const char *metric, char why[WHY_SIZE]);
+
 #endif
