@@ -81,7 +81,7 @@ START_TEST(quotes_of_every_other_kind)
 		{ one, more, 1, 3, 0, VERDICT_UNKNOWN, "+11000.00 % (n = 1+3)" },
 		{ zeros, two, 1, 1, 0, VERDICT_UNKNOWN, "+2 (n = 1+1)" },
 		{ zeros, more, 3, 3, 0, VERDICT_DIFFERENT,
-		        "b differs by 111 (108.516 to 113.484, n = 3+3)" },
+		        "b differs by 111 (95 %: 108.516 to 113.484, n = 3+3)" },
 		{ zeros, spread, 3, 3, 0, VERDICT_UNDECIDED,
 		        "no difference shown (could be -2.48414 to +2.48414, n = 3+3)" },
 		{ zeros, zeros, 3, 3, 0, VERDICT_UNDECIDED,
@@ -101,6 +101,118 @@ START_TEST(quotes_of_every_other_kind)
 		ck_assert_int_eq(judgement(&judged)->kind, cases[i].kind);
 		evaluation_free(judged.evaluation);
 	}
+}
+END_TEST
+
+/* The interval that a quote has in parentheses: the two numbers beside "to". */
+static bool interval_of(const char *quote, double *low, double *high)
+{
+	const char *to = strstr(quote, " to "), *from = to;
+	if (to == NULL)
+		return false;
+	while (from > quote && from[-1] != ' ')
+		from--;
+	*low = strtod(from, NULL);
+	*high = strtod(to + 4, NULL);
+	return true;
+}
+
+static void expect_agreement(const struct evaluation *evaluation, size_t metric)
+{
+	char quote[QUOTE_SIZE];
+	double low, high, margin = evaluation->options.equivalence * 100;
+	const struct comparison *to = &evaluation->metrics[metric].comparisons[0];
+	evaluation_quote(evaluation, &evaluation->metrics[metric], to, quote);
+	if (!interval_of(quote, &low, &high))
+		return;
+	ck_assert_msg(low <= high, "%s", quote);
+	if (to->kind == VERDICT_DIFFERENT)
+		ck_assert_msg(low > 0 || high < 0, "%s", quote);
+	else if (to->kind == VERDICT_UNDECIDED)
+		ck_assert_msg(low <= 0 && high >= 0, "%s", quote);
+	else
+		ck_assert_msg(low >= -margin && high <= margin, "%s", quote);
+}
+
+#define FAMILY 4
+
+/* Families of metrics of 2 to 5 values an arm, near 0 and far from it. */
+START_TEST(quotes_never_contradict_their_verdict)
+{
+	size_t kinds[4] = { 0 }, adjusted = 0, absolute = 0;
+	unsigned seed = 1;
+	for (int round = 0; round < 5000; round++) {
+		double values[2 * FAMILY][5];
+		struct arm_values arms[2 * FAMILY];
+		struct metric_values metrics[FAMILY];
+		size_t n = 2 + (size_t)round % 4;
+		double base = round % 3 == 0 ? 1 : round % 3 == 1 ? 10 : -100;
+		for (size_t i = 0; i < 2 * FAMILY; i++) {
+			double shift = (double)(rand_r(&seed) % 4);
+			for (size_t k = 0; k < n; k++)
+				values[i][k] = base + (double)(i % 2) * shift +
+				               (double)(rand_r(&seed) % 1000) / 500;
+			arms[i] = arm_of(i % 2 == 0 ? "a" : "b", values[i], n);
+		}
+		for (size_t i = 0; i < FAMILY; i++)
+			metrics[i] = (struct metric_values){
+				.name = "figure", .arms = &arms[2 * i], .arm_count = 2
+			};
+		struct evaluate_options options = EVALUATE_DEFAULTS;
+		options.resamples = options.permutations = 0;
+		options.equivalence = round % 2 == 0 ? 0.02 : 0;
+		struct evaluation *evaluation = evaluate(metrics, FAMILY, &options);
+		for (size_t i = 0; i < FAMILY; i++) {
+			char quote[QUOTE_SIZE];
+			const struct comparison *to = &evaluation->metrics[i].comparisons[0];
+			expect_agreement(evaluation, i);
+			evaluation_quote(evaluation, &evaluation->metrics[i], to, quote);
+			kinds[to->kind]++;
+			adjusted += strstr(quote, "after Holm's adjustment (98.75 %: ") != NULL;
+			absolute += strstr(quote, "b differs by ") != NULL;
+		}
+		evaluation_free(evaluation);
+	}
+	ck_assert(kinds[VERDICT_DIFFERENT] > 100 && kinds[VERDICT_UNDECIDED] > 100);
+	ck_assert(kinds[VERDICT_EQUIVALENT] > 100 && adjusted > 100 && absolute > 10);
+}
+END_TEST
+
+START_TEST(an_uncertain_reference_has_no_share)
+{
+	static const double pair[] = { 1, 2 };
+	static const double numbers[] = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+	struct judged judged = { .arms = { ARM("a", pair), ARM("b", numbers) } };
+	judge(&judged, 0);
+	ck_assert(judgement(&judged)->welch.relative_low < 0);
+	expect_quote(&judged, "b differs by 6 (95 %: 3.54514 to 8.45486, n = 2+10)");
+	evaluation_free(judged.evaluation);
+}
+END_TEST
+
+START_TEST(a_steady_reference_makes_the_arm_less_steady)
+{
+	static const double steady[] = { 5, 5, 5, 5, 5 }, unsteady[] = { 1, 9, 2, 8, 5 };
+	char *text = NULL;
+	size_t size;
+	struct judged judged = { .arms = { ARM("a", steady), ARM("b", unsteady) } };
+	judge(&judged, 0);
+	FILE *out = open_memstream(&text, &size);
+	struct verdict_style style = { .width = 40 };
+	verdict_write_text(out, judged.evaluation, &style);
+	fclose(out);
+	ck_assert_msg(strstr(text, ": the arm is less steady\n") != NULL, "%s", text);
+	free(text);
+	evaluation_free(judged.evaluation);
+}
+END_TEST
+
+START_TEST(levels_are_never_shown_as_certainty)
+{
+	char text[LEVEL_SIZE];
+	ck_assert_str_eq(level_text(0.95, text), "95");
+	ck_assert_str_eq(level_text(1 - 0.05 / 3, text), "98.3333");
+	ck_assert_str_eq(level_text(0.999999999, text), "99.9999999");
 }
 END_TEST
 
@@ -302,6 +414,10 @@ int main(void)
 	TCase *tcase = tcase_create("verdicts");
 	tcase_add_test(tcase, quotes_say_what_is_good);
 	tcase_add_test(tcase, quotes_of_every_other_kind);
+	tcase_add_test(tcase, quotes_never_contradict_their_verdict);
+	tcase_add_test(tcase, an_uncertain_reference_has_no_share);
+	tcase_add_test(tcase, a_steady_reference_makes_the_arm_less_steady);
+	tcase_add_test(tcase, levels_are_never_shown_as_certainty);
 	tcase_add_test(tcase, digits_fit_the_interval);
 	tcase_add_test(tcase, long_names_keep_their_end_and_the_figures);
 	tcase_add_test(tcase, json_of_single_runs_is_null_where_nothing_is_known);

@@ -68,7 +68,7 @@ static bool compare_arms(struct comparison *to, const struct evaluate_options *o
 		to->student.relative_error = -to->student.relative_error;
 	}
 	to->p_equivalence = stats_tost(a, b, options->equivalence);
-	to->spread_ratio = a->stddev > 0 ? b->stddev / a->stddev : NAN;
+	to->spread_ratio = b->stddev / a->stddev; /* infinite against a reference without any */
 	to->bootstrap = stats_bootstrap(av, bv, options->level,
 	        av.n > 1 && bv.n > 1 ? options->resamples : 0, options->seed);
 	to->p_ranks = stats_mann_whitney(av, bv);
@@ -152,6 +152,8 @@ static bool adjust(struct evaluation *evaluation)
 			p[at++] = family_p(&evaluation->metrics[i].comparisons[k]);
 	if (done)
 		stats_holm(p, count, adjusted);
+	for (size_t i = 0; i < count && done; i++)
+		evaluation->family += !isnan(p[i]);
 	at = 0;
 	for (size_t i = 0; i < evaluation->metric_count && done; i++)
 		for (size_t k = 0; k < evaluation->metrics[i].comparison_count; k++) {

@@ -82,6 +82,7 @@ struct evaluation {
 	bool bounded;                      /* fewer than asked for */
 	struct evaluation_metric *metrics; /* as given: the first one is the primary metric */
 	size_t metric_count;
+	size_t family; /* comparisons that have a p value: what Holm's adjustment is for */
 };
 
 /* The values must outlive the evaluation. NULL: no memory. */
@@ -90,10 +91,14 @@ struct evaluation *evaluate(
 void evaluation_free(struct evaluation *evaluation);
 
 #define QUOTE_SIZE 256
+#define LEVEL_SIZE 24
+
+/* A level in percent, "95", with as many digits as tell it from 100. Returns buffer. */
+const char *level_text(double level, char buffer[LEVEL_SIZE]);
 
 /* "b is 7.9 % faster (95 %: 6.1 to 9.6 %, n = 10+10)", "no difference shown (could be -0.8 to +1.1
- * %, ...)", "equivalent within 1 % (...)"; the change alone where nothing can be claimed. Returns
- * buffer. */
+ * %, ...)", "equivalent within 1 % (...)"; the change alone where nothing can be claimed. What is
+ * quoted beside a verdict never speaks against it. Returns buffer. */
 const char *evaluation_quote(const struct evaluation *evaluation,
         const struct evaluation_metric *metric, const struct comparison *comparison,
         char buffer[QUOTE_SIZE]);

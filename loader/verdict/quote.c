@@ -2,13 +2,27 @@
  * The verdict on one metric in a line that a person can quote.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "evaluate.h"
 
-#define NAME_MOST 100
-#define NO_SPREAD "without any spread"
+#define NAME_MOST   100
+#define NO_SPREAD   "without any spread"
+#define DIGITS_MOST 9
+
+const char *level_text(double level, char buffer[LEVEL_SIZE])
+{
+	double percent = level * 100;
+	for (int digits = 6; digits <= 16; digits++) {
+		snprintf(buffer, LEVEL_SIZE, "%.*g", digits, percent);
+		if (fabs(strtod(buffer, NULL) - percent) <= (100 - percent) / 100)
+			break;
+	}
+	return buffer;
+}
 
 /* Enough digits that the last one shown means something: two of the interval's width. */
 static int digits_for(double width)
@@ -40,52 +54,117 @@ static const char *comparative(const struct metric_values *values, double differ
 	return more ? "more" : "less";
 }
 
-/* The change of a metric whose reference is not 0, for a time and for a rate alike the change of
- * the metric itself. */
+static bool holds_zero(double low, double high)
+{
+	return !(low > 0 || high < 0);
+}
+
+static void append(char buffer[QUOTE_SIZE], const char *format, ...)
+{
+	va_list arguments;
+	size_t used = strlen(buffer);
+	va_start(arguments, format);
+	vsnprintf(buffer + used, QUOTE_SIZE - used, format, arguments);
+	va_end(arguments);
+}
+
+static void append_counts(const struct comparison *comparison, char buffer[QUOTE_SIZE])
+{
+	append(buffer, ", n = %zu+%zu)", comparison->reference->summary.n,
+	        comparison->arm->summary.n);
+}
+
+/* Enough digits that no bound of an interval without 0 is shown as 0. */
+static int digits_beside_zero(double low, double high)
+{
+	double nearest = fmin(fabs(low), fabs(high));
+	int digits = digits_for(high - low);
+	while (digits < DIGITS_MOST && nearest * pow(10, digits) < 1)
+		digits++;
+	return digits;
+}
+
+/* The change of the metric itself, for a time and for a rate alike. Where there is no share of the
+ * reference, or its interval holds 0 since the reference is so uncertain, the difference. */
 static void quote_difference(const struct evaluation *evaluation,
         const struct evaluation_metric *metric, const struct comparison *comparison,
         const char *name, char buffer[QUOTE_SIZE])
 {
 	const struct stats_difference *welch = &comparison->welch;
 	double low = welch->relative_low * 100, high = welch->relative_high * 100;
-	int digits = digits_for(high - low);
-	int used = snprintf(buffer, QUOTE_SIZE, "%s is %.*f %% %s (", name, digits,
-	        fabs(welch->relative) * 100, comparative(metric->values, welch->difference));
-	if (used < 0 || used >= QUOTE_SIZE)
-		return;
-	bool less = welch->difference < 0;
-	if (isnan(welch->p))
-		snprintf(buffer + used, QUOTE_SIZE - (size_t)used, NO_SPREAD ", n = %zu+%zu)",
-		        comparison->reference->summary.n, comparison->arm->summary.n);
-	else
-		snprintf(buffer + used, QUOTE_SIZE - (size_t)used,
-		        "%g %%: %.*f to %.*f %%, n = %zu+%zu)", evaluation->options.level * 100,
-		        digits, less ? -high : low, digits, less ? -low : high,
-		        comparison->reference->summary.n, comparison->arm->summary.n);
+	bool less = welch->difference < 0, steady = isnan(welch->p);
+	const char *word = comparative(metric->values, welch->difference);
+	char level[LEVEL_SIZE];
+	level_text(evaluation->options.level, level);
+	int digits = digits_beside_zero(low, high);
+	if (steady && !isnan(welch->relative)) {
+		append(buffer, "%s is %.2f %% %s (" NO_SPREAD, name, fabs(welch->relative) * 100,
+		        word);
+	} else if (steady) {
+		append(buffer, "%s differs by %g (" NO_SPREAD, name, welch->difference);
+	} else if (isnan(low) || holds_zero(low, high)) {
+		append(buffer, "%s differs by %g (%s %%: %g to %g", name, welch->difference, level,
+		        welch->low, welch->high);
+	} else {
+		append(buffer, "%s is %.*f %% %s (%s %%: %.*f to %.*f %%", name, digits,
+		        fabs(welch->relative) * 100, word, level, digits, less ? -high : low,
+		        digits, less ? -low : high);
+	}
+	append_counts(comparison, buffer);
 }
 
-static void quote_undecided(const struct comparison *comparison, char buffer[QUOTE_SIZE])
+/* An interval that holds 0, as the verdict has it: where the difference alone would have been one,
+ * that of Bonferroni's level, which Holm's adjustment is never stricter than. */
+static void quote_undecided(const struct evaluation *evaluation,
+        const struct comparison *comparison, char buffer[QUOTE_SIZE])
+{
+	struct stats_difference welch = comparison->welch;
+	double alpha = 1 - evaluation->options.level;
+	append(buffer, "no difference shown ");
+	if (isnan(welch.p)) {
+		if (isnan(welch.relative))
+			append(buffer, "(%+g, " NO_SPREAD, welch.difference);
+		else
+			append(buffer, "(%+.2f %%, " NO_SPREAD, welch.relative * 100);
+		append_counts(comparison, buffer);
+		return;
+	}
+	if (welch.p < alpha) {
+		char level[LEVEL_SIZE];
+		double strict = 1 - alpha / (double)evaluation->family;
+		welch = stats_welch(
+		        &comparison->reference->summary, &comparison->arm->summary, strict);
+		append(buffer, "after Holm's adjustment (%s %%: ", level_text(strict, level));
+	} else {
+		append(buffer, "(could be ");
+	}
+	double low = welch.relative_low * 100, high = welch.relative_high * 100;
+	int digits = digits_for(high - low);
+	if (isnan(low) || !holds_zero(low, high))
+		append(buffer, "%+g to %+g", welch.low, welch.high);
+	else
+		append(buffer, "%+.*f to %+.*f %%", digits, low, digits, high);
+	append_counts(comparison, buffer);
+}
+
+/* The interval, unless it reaches beyond the margin: it is wider than the two tests, and then their
+ * p is quoted. */
+static void quote_equivalent(const struct evaluation *evaluation,
+        const struct comparison *comparison, char buffer[QUOTE_SIZE])
 {
 	const struct stats_difference *welch = &comparison->welch;
+	double margin = evaluation->options.equivalence;
 	double low = welch->relative_low * 100, high = welch->relative_high * 100;
 	int digits = digits_for(high - low);
-	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
-	if (isnan(welch->p) && isnan(welch->relative))
-		snprintf(buffer, QUOTE_SIZE,
-		        "no difference shown (%+g, " NO_SPREAD ", n = %zu+%zu)", welch->difference,
-		        na, nb);
-	else if (isnan(welch->p))
-		snprintf(buffer, QUOTE_SIZE,
-		        "no difference shown (%+.2f %%, " NO_SPREAD ", n = %zu+%zu)",
-		        welch->relative * 100, na, nb);
-	else if (isnan(low))
-		snprintf(buffer, QUOTE_SIZE,
-		        "no difference shown (could be %+g to %+g, n = %zu+%zu)", welch->low,
-		        welch->high, na, nb);
+	char level[LEVEL_SIZE];
+	append(buffer, "equivalent within %g %% (", margin * 100);
+	if (welch->relative_low < -margin || welch->relative_high > margin)
+		append(buffer, "%+.*f %%, p = %.3g", digits, welch->relative * 100,
+		        comparison->p_equivalence);
 	else
-		snprintf(buffer, QUOTE_SIZE,
-		        "no difference shown (could be %+.*f to %+.*f %%, n = %zu+%zu)", digits,
-		        low, digits, high, na, nb);
+		append(buffer, "%s %%: %+.*f to %+.*f %%",
+		        level_text(evaluation->options.level, level), digits, low, digits, high);
+	append_counts(comparison, buffer);
 }
 
 const char *evaluation_quote(const struct evaluation *evaluation,
@@ -93,37 +172,28 @@ const char *evaluation_quote(const struct evaluation *evaluation,
         char buffer[QUOTE_SIZE])
 {
 	const struct stats_difference *welch = &comparison->welch;
-	double low = welch->relative_low * 100, high = welch->relative_high * 100;
-	int digits = digits_for(high - low);
-	size_t na = comparison->reference->summary.n, nb = comparison->arm->summary.n;
 	const char *name = comparison->arm->name;
 	size_t length = strlen(name);
 	if (length > NAME_MOST) /* a path, told from others by its end */
 		name += length - NAME_MOST;
+	buffer[0] = '\0';
 	switch (comparison->kind) {
 	case VERDICT_UNKNOWN:
 		if (isnan(welch->relative))
-			snprintf(
-			        buffer, QUOTE_SIZE, "%+g (n = %zu+%zu)", welch->difference, na, nb);
+			append(buffer, "%+g (n = %zu+%zu)", welch->difference,
+			        comparison->reference->summary.n, comparison->arm->summary.n);
 		else
-			snprintf(buffer, QUOTE_SIZE, "%+.2f %% (n = %zu+%zu)",
-			        welch->relative * 100, na, nb);
+			append(buffer, "%+.2f %% (n = %zu+%zu)", welch->relative * 100,
+			        comparison->reference->summary.n, comparison->arm->summary.n);
 		break;
 	case VERDICT_EQUIVALENT:
-		snprintf(buffer, QUOTE_SIZE,
-		        "equivalent within %g %% (%g %%: %+.*f to %+.*f %%, n = %zu+%zu)",
-		        evaluation->options.equivalence * 100, evaluation->options.level * 100,
-		        digits, low, digits, high, na, nb);
+		quote_equivalent(evaluation, comparison, buffer);
 		break;
 	case VERDICT_DIFFERENT:
-		if (isnan(welch->relative))
-			snprintf(buffer, QUOTE_SIZE, "%s differs by %g (%g to %g, n = %zu+%zu)",
-			        name, welch->difference, welch->low, welch->high, na, nb);
-		else
-			quote_difference(evaluation, metric, comparison, name, buffer);
+		quote_difference(evaluation, metric, comparison, name, buffer);
 		break;
 	case VERDICT_UNDECIDED:
-		quote_undecided(comparison, buffer);
+		quote_undecided(evaluation, comparison, buffer);
 		break;
 	}
 	return buffer;

@@ -55,10 +55,11 @@ static void print_ministat(FILE *out, const struct evaluation *evaluation,
 static void print_interval(
         FILE *out, const char *name, const struct stats_difference *difference, double level)
 {
+	char percent[LEVEL_SIZE];
 	if (isnan(difference->low))
 		return;
-	fprintf(out, "  %-22s %+.6g (%g %%: %+.6g to %+.6g)", name, difference->difference,
-	        level * 100, difference->low, difference->high);
+	fprintf(out, "  %-22s %+.6g (%s %%: %+.6g to %+.6g)", name, difference->difference,
+	        level_text(level, percent), difference->low, difference->high);
 	if (!isnan(difference->relative_low))
 		fprintf(out, ", %+.2f %% (%+.2f to %+.2f %%)", difference->relative * 100,
 		        difference->relative_low * 100, difference->relative_high * 100);
