@@ -103,9 +103,29 @@ START_TEST(mann_whitney_by_counting)
 	close_to(stats_mann_whitney(SAMPLE(a), SAMPLE(b)), 0.1, 1e-12);
 	close_to(stats_mann_whitney(SAMPLE(b), SAMPLE(a)), 0.1, 1e-12);
 	close_to(stats_mann_whitney(SAMPLE(a), SAMPLE(c)), 0.7, 1e-12);
+}
+END_TEST
+
+/* Exact with ties: counted over all choices of the values that are there. */
+START_TEST(mann_whitney_with_ties_by_counting)
+{
 	const double tied[] = { 1, 1, 1, 2, 2 }, others[] = { 2, 2, 3, 3, 3 };
-	double p = stats_mann_whitney(SAMPLE(tied), SAMPLE(others));
-	ck_assert(p > 0.01 && p < 0.05);
+	close_to(stats_mann_whitney(SAMPLE(tied), SAMPLE(others)), 12 / 252.0, 1e-12);
+	close_to(stats_mann_whitney(SAMPLE(others), SAMPLE(tied)), 12 / 252.0, 1e-12);
+	const double threes[] = { 3, 3, 3 }, fours[] = { 4, 4, 4 };
+	close_to(stats_mann_whitney(SAMPLE(threes), SAMPLE(fours)), 0.1, 1e-12);
+	const double few[] = { 1, 1, 2 }, uneven[] = { 1, 1, 5, 7 };
+	close_to(stats_mann_whitney(SAMPLE(few), SAMPLE(uneven)), 19 / 35.0, 1e-12);
+	double higher[20], lower[21];
+	for (size_t i = 0; i < N(lower); i++)
+		higher[i % N(higher)] = (double)(i % 5 + 2), lower[i] = (double)(i % 7);
+	struct stats_values twenty = SAMPLE(higher), below = { lower, 20 };
+	ck_assert(stats_mann_whitney(twenty, twenty) == 1);
+	/* On either side of what is counted, the two ways are close to each other. */
+	double counted = stats_mann_whitney(twenty, below);
+	below.n = 21;
+	double approximate = stats_mann_whitney(twenty, below);
+	ck_assert_msg(fabs(log(counted / approximate)) < 1, "%g, %g", counted, approximate);
 }
 END_TEST
 
@@ -167,6 +187,7 @@ int main(void)
 	tcase_add_test(tcase, summaries_are_enough_for_student);
 	tcase_add_test(tcase, welch_by_hand);
 	tcase_add_test(tcase, mann_whitney_by_counting);
+	tcase_add_test(tcase, mann_whitney_with_ties_by_counting);
 	tcase_add_test(tcase, holm_steps_down);
 	tcase_add_test(tcase, outliers_by_modified_z);
 	tcase_add_test(tcase, runs_needed_as_in_cohens_table);

@@ -90,6 +90,8 @@ START_TEST(quotes_of_every_other_kind)
 		        "no difference shown (+0.00 %, without any spread, n = 4+4)" },
 		{ fives, sixes, 2, 2, 0, VERDICT_UNDECIDED,
 		        "no difference shown (+20.00 %, without any spread, n = 2+2)" },
+		{ fives, sixes, 3, 3, 0, VERDICT_UNDECIDED,
+		        "no difference shown (+20.00 %, without any spread, n = 3+3)" },
 		{ fives, sixes, 4, 4, 0, VERDICT_DIFFERENT,
 		        "b is 20.00 % more (without any spread, n = 4+4)" },
 	};

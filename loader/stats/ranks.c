@@ -20,70 +20,80 @@ static void *cleared(size_t count, size_t size)
 	return memory;
 }
 
-/*
- * The number of ways to draw each U of na and nb values: Mann and Whitney 1947, by the recurrence
- * f(a, b, u) = f(a - 1, b, u - b) + f(a, b - 1, u). Returns P(U <= u).
- */
-static double exact_tail(size_t na, size_t nb, size_t u)
-{
-	size_t most = na * nb, row = most + 1;
-	double *ways = cleared((na + 1) * (nb + 1) * row, sizeof(*ways)), below = 0;
-	for (size_t a = 0; a <= na; a++)
-		for (size_t b = 0; b <= nb; b++) {
-			double *here = &ways[(a * (nb + 1) + b) * row];
-			if (a == 0 || b == 0) {
-				here[0] = 1;
-				continue;
-			}
-			for (size_t v = 0; v <= a * b; v++)
-				here[v] =
-				        ways[(a * (nb + 1) + b - 1) * row + v] +
-				        (v >= b ? ways[((a - 1) * (nb + 1) + b) * row + v - b] : 0);
-		}
-	const double *last = &ways[(na * (nb + 1) + nb) * row];
-	for (size_t v = 0; v <= u; v++)
-		below += last[v];
-	free(ways);
-	return below / gsl_sf_choose((unsigned)(na + nb), (unsigned)na);
-}
+/* All values in order, as the ranks that they share doubled: whole numbers. */
+struct ranks {
+	size_t *doubled; /* of a's values, then of b's */
+	size_t n;
+	double ties; /* the sum of t^3 - t over values that are equal */
+};
 
-/* The sum of a's ranks among all, ties at their mean; *ties becomes the sum of t^3 - t. */
-static double rank_sum(struct stats_values a, struct stats_values b, double *ties)
+static struct ranks rank(struct stats_values a, struct stats_values b)
 {
-	size_t n = a.n + b.n;
-	double *all = cleared(n, sizeof(*all)), sum = 0;
-	size_t *order = cleared(n, sizeof(*order));
+	struct ranks to = { .n = a.n + b.n };
+	double *all = cleared(to.n, sizeof(*all));
+	size_t *order = cleared(to.n, sizeof(*order));
+	to.doubled = cleared(to.n, sizeof(*to.doubled));
 	memcpy(all, a.values, a.n * sizeof(*all));
 	memcpy(all + a.n, b.values, b.n * sizeof(*all));
-	gsl_sort_index(order, all, 1, n);
-	*ties = 0;
-	for (size_t i = 0, next; i < n; i = next) {
-		for (next = i + 1; next < n && all[order[next]] == all[order[i]]; next++)
+	gsl_sort_index(order, all, 1, to.n);
+	for (size_t i = 0, next; i < to.n; i = next) {
+		for (next = i + 1; next < to.n && all[order[next]] == all[order[i]]; next++)
 			;
-		double equal = (double)(next - i), rank = (double)(i + 1 + next) / 2;
-		*ties += equal * equal * equal - equal;
+		double equal = (double)(next - i);
+		to.ties += equal * equal * equal - equal;
 		for (size_t k = i; k < next; k++)
-			sum += order[k] < a.n ? rank : 0;
+			to.doubled[order[k]] = i + 1 + next;
 	}
 	free(all);
 	free(order);
-	return sum;
+	return to;
+}
+
+/*
+ * The share of all choices of na of the ranks whose sum lies as far from the middle as that of the
+ * first na does. Choices are counted by size and sum, one rank after the other; whoever shares a
+ * rank, so that this is exact with ties as well (Streitberg and Roehmel 1986).
+ */
+static double exact_p(const struct ranks *ranks, size_t na)
+{
+	size_t middle = na * (ranks->n + 1), sum = 0, row = 2 * middle + 1;
+	double *ways = cleared((na + 1) * row, sizeof(*ways)), extreme = 0;
+	ways[0] = 1;
+	for (size_t i = 0; i < ranks->n; i++) {
+		size_t rank = ranks->doubled[i];
+		sum += i < na ? rank : 0;
+		for (size_t size = na; size > 0; size--)
+			for (size_t at = rank; at < row; at++)
+				ways[size * row + at] += ways[(size - 1) * row + at - rank];
+	}
+	size_t distance = sum > middle ? sum - middle : middle - sum;
+	for (size_t at = 0; at < row; at++)
+		if ((at > middle ? at - middle : middle - at) >= distance)
+			extreme += ways[na * row + at];
+	free(ways);
+	return extreme / gsl_sf_choose((unsigned)ranks->n, (unsigned)na);
+}
+
+static double normal_p(const struct ranks *ranks, size_t a, size_t b)
+{
+	double na = (double)a, nb = (double)b, n = na + nb, sum = 0;
+	for (size_t i = 0; i < a; i++)
+		sum += (double)ranks->doubled[i] / 2;
+	double distance = fabs(sum - na * (n + 1) / 2);
+	double variance = na * nb / 12 * (n + 1 - ranks->ties / (n * (n - 1)));
+	if (variance <= 0) /* all values are equal */
+		return 1;
+	double z = (distance - 0.5) / sqrt(variance);
+	return z <= 0 ? 1 : 2 * gsl_cdf_ugaussian_Q(z);
 }
 
 double stats_mann_whitney(struct stats_values a, struct stats_values b)
 {
 	if (a.n == 0 || b.n == 0)
 		return NAN;
-	double ties, na = (double)a.n, nb = (double)b.n, n = na + nb;
-	double u = rank_sum(a, b, &ties) - na * (na + 1) / 2;
-	double smaller = u < na * nb - u ? u : na * nb - u;
-	if (ties == 0 && a.n <= EXACT_MOST && b.n <= EXACT_MOST) {
-		double p = 2 * exact_tail(a.n, b.n, (size_t)smaller);
-		return p < 1 ? p : 1;
-	}
-	double variance = na * nb / 12 * (n + 1 - ties / (n * (n - 1)));
-	if (variance <= 0) /* all values are equal */
-		return 1;
-	double z = (na * nb / 2 - smaller - 0.5) / sqrt(variance);
-	return z <= 0 ? 1 : 2 * gsl_cdf_ugaussian_Q(z);
+	struct ranks ranks = rank(a, b);
+	bool exact = a.n <= EXACT_MOST && b.n <= EXACT_MOST;
+	double p = exact ? exact_p(&ranks, a.n) : normal_p(&ranks, a.n, b.n);
+	free(ranks.doubled);
+	return p;
 }

@@ -68,8 +68,8 @@ struct stats_student stats_student(const struct stats_summary *a, const struct s
 struct stats_difference stats_bootstrap(struct stats_values a, struct stats_values b, double level,
         size_t resamples, unsigned long seed);
 
-/* Mann and Whitney's U: exact without ties up to 20 values a sample, else the normal approximation
- * with corrections for ties and continuity. */
+/* Mann and Whitney's U: exact up to 20 values a sample, given the ties there are, else the normal
+ * approximation with corrections for ties and continuity. */
 double stats_mann_whitney(struct stats_values a, struct stats_values b);
 
 /* Whether the spread differs: Levene's test on deviations from the medians (Brown and Forsythe
