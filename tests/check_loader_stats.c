@@ -160,6 +160,8 @@ START_TEST(runs_needed_as_in_cohens_table)
 	ck_assert_uint_eq(stats_runs_needed(2, 1, 0.95, 0.8), 64);
 	ck_assert_uint_eq(stats_runs_needed(1, 0, 0.95, 0.8), 0);
 	ck_assert_uint_eq(stats_runs_needed(0, 1, 0.95, 0.8), 2);
+	ck_assert_uint_eq(stats_runs_needed(1, 2e-4, 0.95, 0.8) / 100000, 3924);
+	ck_assert_uint_eq(stats_runs_needed(1, 1e-9, 0.95, 0.8), 0); /* more than is counted */
 }
 END_TEST
 

@@ -135,6 +135,20 @@ refused 125 "no such tool" --as nothing "$scratch/a" "$scratch/a"
 refused 125 "not in all arms; there are: value" --metric nothing "$scratch/a" "$scratch/a"
 refused 125 "unknown option" --nothing "$scratch/a" "$scratch/a"
 
+# A plan: a number as large as it is, and no power that would be less than none.
+abshim plan --detect 0.0000001% "$scratch/a" >"$scratch/out" 2>&1 || fail "plan of a small share"
+grep -q '^more than 1,000,000,000 runs of each arm find a difference of 1e-07 %' "$scratch/out" ||
+	fail "a plan of too many runs" "$scratch/out"
+expect "a plan of too many runs in JSON" null \
+	"$(abshim plan --json --detect 0.0000001% "$scratch/a" 2>"$scratch/err" | jq .plan.runs)"
+grep -q 'more than 1,000,000,000 runs of each arm, so that runs is null' "$scratch/err" ||
+	fail "the message of too many runs" "$scratch/err"
+for share in "--power 49.9%" "--level 1%"; do
+	# shellcheck disable=SC2086
+	abshim plan $share --detect 1% "$scratch/a" 2>"$scratch/err"
+	expect "plan $share" "125 1" "$? $(grep -c 'must be from 50% to below 100%' "$scratch/err")"
+done
+
 # A thousand seeded sets of data: the table, the difference and its errors as ministat prints them.
 # Its plots lose points of all sets but the last (its height is the last set's), so plots are
 # compared for single sets.

@@ -21,9 +21,9 @@ static const char usage[] =
         "Says how many runs of each arm show a difference of that share, from the spread of the\n"
         "runs of an experiment, or of runs of one setting whose output is in files.\n"
         "\n"
-        "  --detect SHARE  the difference of means to be found, such as 2%\n"
-        "  --power SHARE   how surely, default 80%\n"
-        "  --level SHARE   confidence of the test, default 95%\n"
+        "  --detect SHARE  the difference of means to be found, a percentage such as 2%\n"
+        "  --power SHARE   how surely, default 80%; from 50%\n"
+        "  --level SHARE   confidence of the test, default 95%; from 50%\n"
         "  --metric NAME   default: the primary one, or throughput, or the first\n"
         "  --json          prints JSON\n"
         "\n"
@@ -120,26 +120,55 @@ static int read_files(struct plan *plan, char **paths, size_t count)
 	return status;
 }
 
+/* "17 runs", and of a number that is not known to be right, more than the largest that is. */
+static void print_runs(size_t runs)
+{
+	if (runs == 0)
+		fputs("more than 1,000,000,000 runs", stdout);
+	else
+		printf("%zu runs", runs);
+}
+
 static int print_plan(const struct plan *plan)
 {
+	char level[LEVEL_SIZE], power[LEVEL_SIZE];
 	size_t runs = stats_runs_needed(
 	        plan->stddev, fabs(plan->detect * plan->mean), plan->level, plan->power);
 	if (plan->json) {
-		json_t *object = json_pack("{s:i, s:{s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:I}}",
+		json_t *object = json_pack("{s:i, s:{s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:o}}",
 		        "version", FORMAT_VERSION, "plan", "metric", plan->name, "mean", plan->mean,
 		        "stddev", plan->stddev, "n", (json_int_t)plan->n, "detect", plan->detect,
-		        "power", plan->power, "level", plan->level, "runs", (json_int_t)runs);
+		        "power", plan->power, "level", plan->level, "runs",
+		        runs == 0 ? json_null() : json_integer((json_int_t)runs));
+		if (runs == 0)
+			message("plan: %s: more than 1,000,000,000 runs of each arm, so that runs "
+			        "is null; a larger difference needs fewer",
+			        plan->name);
 		json_dumpf(object, stdout, JSON_INDENT(2));
 		fputc('\n', stdout);
 		json_decref(object);
 	} else {
-		printf("%zu runs of each arm find a difference of %g %% in %s with %g %% power at "
-		       "%g %% confidence\n"
+		print_runs(runs);
+		printf(" of each arm find a difference of %g %% in %s with %s %% power at "
+		       "%s %% confidence\n"
 		       "(spread %.3g %% of the mean, from %zu runs)\n",
-		        runs, plan->detect * 100, plan->name, plan->power * 100, plan->level * 100,
-		        fabs(plan->stddev / plan->mean) * 100, plan->n);
+		        plan->detect * 100, plan->name, level_text(plan->power, power),
+		        level_text(plan->level, level), fabs(plan->stddev / plan->mean) * 100,
+		        plan->n);
 	}
 	return fflush(stdout) == 0 ? 0 : EXIT_OWN_FAILURE;
+}
+
+static bool take_share(const char *text, double least, double *share)
+{
+	if (!number_read_percent(text, share)) {
+		message("plan: %s: must be a share such as 2%%", text);
+		return false;
+	}
+	if (*share >= least)
+		return true;
+	message("plan: %s: power and confidence must be from 50%% to below 100%%", text);
+	return false;
 }
 
 /* Returns -1 to go on with argv[optind], else the exit status. */
@@ -175,10 +204,8 @@ static int parse_arguments(struct plan *plan, int argc, char **argv)
 			        option == ':' ? "needs a value" : "unknown option");
 			return EXIT_OWN_FAILURE;
 		}
-		if (share != NULL && !number_read_percent(optarg, share)) {
-			message("plan: %s: must be a share such as 2%%", optarg);
+		if (share != NULL && !take_share(optarg, option == DETECT ? 0 : 0.5, share))
 			return EXIT_OWN_FAILURE;
-		}
 	}
 	if (plan->detect > 0 && optind < argc)
 		return -1;

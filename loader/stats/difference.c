@@ -158,5 +158,5 @@ size_t stats_runs_needed(double stddev, double effect, double level, double powe
 			break;
 		n = step < 50 ? next : (next > n ? next : n); /* two values in turn: the larger */
 	}
-	return n < 1e9 ? (size_t)n : 0;
+	return n <= 1e9 ? (size_t)n : 0;
 }
