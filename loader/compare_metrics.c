@@ -45,6 +45,14 @@ static bool is_complete(const struct metric_values *metric)
 	return true;
 }
 
+static bool any_complete(const struct metric_values *metrics, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_complete(&metrics[i]))
+			return true;
+	return false;
+}
+
 /* Its place, or count when there is none. The very name goes before another one for the same. */
 static size_t find(const struct metric_values *metrics, size_t count, const char *name)
 {
@@ -61,15 +69,16 @@ static void say_missing(const struct metric_values *metrics, size_t count, const
 {
 	char names[WHY_SIZE] = "";
 	size_t used = 0;
-	for (size_t i = 0; i < count && i < NAMED_MOST; i++) {
+	size_t named = 0;
+	for (size_t i = 0; i < count && used < sizeof(names); i++) {
+		if (!is_complete(&metrics[i]) || named++ >= NAMED_MOST)
+			continue;
 		int more = snprintf(names + used, sizeof(names) - used, "%s%.60s",
-		        i > 0 ? ", " : "", metrics[i].name);
+		        used > 0 ? ", " : "", metrics[i].name);
 		used += more > 0 ? (size_t)more : 0;
-		if (used >= sizeof(names))
-			break;
 	}
 	message("compare: --metric %s: not in all arms; there are: %s%s", name, names,
-	        count > NAMED_MOST ? " and others (--metric list)" : "");
+	        named > NAMED_MOST ? " and others (--metric list)" : "");
 }
 
 struct metric_values *compare_choose(const struct metric_values *metrics, size_t count,
@@ -82,6 +91,8 @@ struct metric_values *compare_choose(const struct metric_values *metrics, size_t
 		message("compare: no memory");
 		return NULL;
 	}
+	if (!any_complete(metrics, count))
+		return to;
 	for (size_t i = 0; i < wanted; i++) {
 		size_t at = i, before = 0;
 		if (options->metric_count > 0)

@@ -6,8 +6,8 @@
 
 #include "compare_options.h"
 
-/* Those that were asked for, in that order and each once; all of them that every arm
- * has values of when none was. NULL after a
+/* Those that were asked for, in that order and each once; all of them that every arm has values of
+ * when none was. Of no metric at all, whatever was asked for, when every arm has none. NULL after a
  * message: no memory, or a name that is not there. The caller frees the array alone. */
 struct metric_values *compare_choose(const struct metric_values *metrics, size_t count,
         const struct compare_options *options, size_t *chosen);

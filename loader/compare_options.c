@@ -29,7 +29,7 @@ static const char usage[] =
         "                      out by content\n"
         "  --metric NAME       only this one; repeatable, the first is the primary one; list\n"
         "                      prints what there is\n"
-        "  --level SHARE       confidence of intervals (default 95%)\n"
+        "  --level SHARE       confidence of intervals, a percentage (default 95%)\n"
         "  --equivalence SHARE tests whether the arms are equal within that, such as 1%\n"
         "  --seed N            of all resampling (default 1)\n"
         "  --student           what ministat prints, in its form\n"
@@ -237,6 +237,12 @@ int compare_parse(int argc, char **argv, struct compare_options *options)
 			return used == 0 ? print_usage() : EXIT_OWN_FAILURE;
 		}
 		at += used;
+	}
+	if (options->arm_count == 2 && options->letters &&
+	        strcmp(options->arms[0].name, "b") == 0) {
+		struct compare_arm first = options->arms[0]; /* a is the reference */
+		options->arms[0] = options->arms[1];
+		options->arms[1] = first;
 	}
 	if (options->student && !options->json) /* nothing of it would be shown */
 		options->evaluate.resamples = options->evaluate.permutations = 0;

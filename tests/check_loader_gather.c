@@ -99,6 +99,10 @@ START_TEST(the_fittest_metric_comes_first)
 		{ "errors=0 mean=3\n", "mean", "errors" },
 		{ "mean=3 other=1\n", "mean", "other" },
 		{ "mean=3\nrepeated=1\nrepeated=2\n", "repeated", "mean" },
+		{ "mean=3\nrepeated=1\nrepeated=2\nset.throughput=4\n", "set.throughput", "mean" },
+		{ "set.throughput=4\nget.throughput=5\nthroughput=9\n", "throughput",
+		        "set.throughput" },
+		{ "set.throughputs=4\nrepeated=1\nrepeated=2\n", "repeated", "set.throughputs" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *const texts[] = { cases[i].text, cases[i].text };

@@ -47,6 +47,12 @@ says '.metrics[0].comparisons[0].student.relative_error * 1000 | round' 15 --con
 	"$scratch/a" "$scratch/more"
 says '.metrics[0].arms[0] | "\(.median) \(.median_upper) \(.mean)"' "106.5 108 105.75" -C 2 \
 	$outputs/ministat-input-columns-c2.txt $outputs/ministat-input-columns-c2.txt
+says '.metrics[0].comparisons[0] | "\(.reference) \(.arm) \(.welch.difference)"' "a b 10" \
+	-b "$scratch/more" -a "$scratch/a"
+abshim compare --level 99.9999999% "$scratch/a" "$scratch/more" >"$scratch/out"
+grep -q '(99.9999999 %: ' "$scratch/out" || fail "a level near 100 %" "$scratch/out"
+abshim compare --student --level 99.99% "$scratch/a" "$scratch/more" >"$scratch/out"
+grep -q '^Difference at 99.99% confidence' "$scratch/out" || fail "its ministat" "$scratch/out"
 
 printf '1e308\n1.1e308\n1.2e308\n' >"$scratch/huge"
 printf '1\nnan\n2\n' >"$scratch/nan"
@@ -133,6 +139,15 @@ refused 125 "must be a percentage" --level x "$scratch/a" "$scratch/a"
 refused 125 "must be a percentage between 0% and 100%" --equivalence 1 "$scratch/a" "$scratch/a"
 refused 125 "no such tool" --as nothing "$scratch/a" "$scratch/a"
 refused 125 "not in all arms; there are: value" --metric nothing "$scratch/a" "$scratch/a"
+printf '{"results": [{"command": "x", "times": [1, 2]}]}' >"$scratch/hyperfine"
+for metric in value nothing; do
+	abshim compare --metric $metric "$scratch/a" "$scratch/hyperfine" 2>"$scratch/err"
+	expect "--metric $metric of files that have none in common" \
+		"2 abshim: compare: no metric that every arm has" "$? $(tail -n 1 "$scratch/err")"
+done
+printf '1\n2\0003\n4\n' >"$scratch/nul"
+refused 2 "nul:2: a NUL byte" "$scratch/nul" "$scratch/a"
+refused 2 "a:11: no line has a column 2" -C 2 "$scratch/a" "$scratch/a"
 refused 125 "unknown option" --nothing "$scratch/a" "$scratch/a"
 
 # A plan: a number as large as it is, and no power that would be less than none.

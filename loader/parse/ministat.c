@@ -37,7 +37,11 @@ static void *numbers_begin(struct output *output)
 static bool numbers_line(
         void *state, char *line, size_t length, unsigned long number, char why[WHY_SIZE])
 {
-	(void)number, (void)length;
+	(void)number;
+	if (memchr(line, '\0', length) != NULL) {
+		why_set(why, "a NUL byte; a line of text is needed");
+		return false;
+	}
 	struct output *output = ((struct numbers *)state)->output;
 	const char *delimiters = output->delimiters != NULL ? output->delimiters : " \t";
 	char *rest = NULL, *word = strtok_r(line_trim(line), delimiters, &rest);
@@ -61,9 +65,13 @@ static bool numbers_line(
 
 static bool numbers_end(void *state, char why[WHY_SIZE])
 {
-	(void)why;
+	const struct output *output = ((struct numbers *)state)->output;
+	bool found = output->result_count > 0 || output->column == 1;
+	if (!found)
+		why_set(why, "no line has a column %u; a column that lines have is needed",
+		        output->column);
 	free(state);
-	return true;
+	return found;
 }
 
 const struct parser ministat_parser = {

@@ -129,11 +129,19 @@ static void add_metric(struct gathered *gathered, struct items *items,
 	}
 }
 
-/* How fit a metric is to be the primary one: a throughput, then what was measured several times,
- * then anything but a count of errors. */
+static bool ends_in(const char *name, const char *end)
+{
+	size_t length = strlen(name), tail = strlen(end);
+	return length >= tail && strcmp(name + length - tail, end) == 0;
+}
+
+/* How fit a metric is to be the primary one: a throughput, then that of a part such as
+ * set.throughput, then what was measured several times, then anything but a count of errors. */
 static int fitness(const struct metric_values *metric)
 {
 	if (strcmp(metric->name, "throughput") == 0)
+		return 4;
+	if (ends_in(metric->name, ".throughput"))
 		return 3;
 	if (metric->arms[0].n > 1)
 		return 2;

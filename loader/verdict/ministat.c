@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../text.h"
+#include "evaluate.h"
 
 /* By the numbers, or'ed, of the sets that have a point in a cell: sets 1 and 2 together look like
  * set 3, as in ministat. */
@@ -135,12 +136,17 @@ static void print_comparison(FILE *out, const struct stats_summary *a,
         const struct stats_summary *b, const struct ministat_options *options)
 {
 	struct stats_student student = stats_student(a, b, options->level, options->convention);
+	char level[LEVEL_SIZE];
+	if (options->level < 0.9995) /* has one decimal in ministat's text */
+		snprintf(level, sizeof(level), "%.1f", options->level * 100);
+	else
+		level_text(options->level, level);
 	if (!student.proven) {
-		fprintf(out, "No difference proven at %.1f%% confidence\n", options->level * 100);
+		fprintf(out, "No difference proven at %s%% confidence\n", level);
 		return;
 	}
-	fprintf(out, "Difference at %.1f%% confidence\n\t%g +/- %g\n\t%g%% +/- %g%%\n",
-	        options->level * 100, student.difference, student.error, student.relative * 100,
+	fprintf(out, "Difference at %s%% confidence\n\t%g +/- %g\n\t%g%% +/- %g%%\n", level,
+	        student.difference, student.error, student.relative * 100,
 	        student.relative_error * 100);
 	fprintf(out, "\t(Student's t, pooled s = %g)\n", student.pooled);
 }
