@@ -192,6 +192,55 @@ runs 'map(.valid) | all' true
 ab 3 -n 1 --retries 0 --start-timeout 0.3 --server "while :; do :; done" --ready true -- true
 says "libabshim.so never started in the server"
 
+# Numbers that are none, and outputs of which a part is not understood.
+ab 3 -n 1 --retries 5 --metric 'regex:throughput=([0-9a-z]*)' -- sh -c 'echo throughput=1; echo throughput=5z'
+says "matched '5z', no number"
+runs length 1
+ab 3 -n 1 --metric 'regex:throughput=([0-9]*)' -- sh -c 'echo throughput=1; echo throughput='
+says "matched '', no number"
+ab 0 -n 1 --metric 'regex:throughput=([0-9a-z]*)' -- sh -c 'echo throughput=5k >&2'
+runs '.[0].metrics["regex:throughput=([0-9a-z]*)"][0]' 5000
+ab 0 -n 1 -- sh -c 'echo mode=fast; echo throughput=5'
+prints "the output has no throughput (client.out:1: mode is 'fast'; a number is needed"
+prints "so client.wall is compared"
+prints "only a shell ran under libabshim.so"
+runs 'map(.only_shell) | all' true
+ab 3 -n 1 --metric throughput -- sh -c 'echo mode=fast; echo throughput=5'
+says "and others (--metric list); client.out:1: mode is 'fast'; a number is needed"
+ab 0 -n 1 -- sh -c 'echo set.throughput=5 get.throughput=6'
+prints "the output has more than one throughput, so set.throughput is compared"
+prints "set.throughput: 5 -> 5"
+ab 0 -n 1 --metric wall -- sh -c 'exec sysbench mutex --threads=1 --mutex-num=1 --mutex-loops=0 --mutex-locks=2 run'
+runs 'map(.only_shell) | any' false
+ab 3 -n 1 --retries 0 --as sysbench -- true
+says "client.out: is empty"
+
+# A variable of one arm that no other could be filled up to in one piece; the run's number as it is.
+# shellcheck disable=SC2016
+ab 0 -a "LONG=$(head -c 130000 /dev/zero | tr '\0' x)" -b LONG= -n 5 --warmup 0 --metric bytes --metric run -- \
+	sh -c 'echo "bytes=$(tr -d -c "\0" </proc/self/environ | wc -c)$(wc -c </proc/self/environ)" "run=$AB_RUN"'
+runs 'map(.metrics.bytes[0]) | unique | length' 1
+runs 'map(.metrics.run[0]) | add' 55
+# shellcheck disable=SC2016
+ab 0 -n 1 --warmup 0 --metric wall -- sh -c 'echo "$AB_RUN" >"$AB_DIRECTORY/number"'
+expect "AB_RUN" 2 "$(cat "$dir/runs/00002/number")"
+
+# A reader that goes away: nothing is left behind, and programs are not told.
+rm -rf "$dir"
+# shellcheck disable=SC2016
+{
+	"$BUILD/abshim" ab -o "$dir" -n 1 --warmup 0 --metric wall -- \
+		sh -c 'while [ ! -e "$1" ]; do sleep 0.01; done; sh -c "kill -PIPE \$\$; :"
+			echo $? >"$AB_DIRECTORY/status"' sh "$scratch/gone" 2>&1
+	echo $? >"$scratch/status"
+} | {
+	exec </dev/null
+	: >"$scratch/gone"
+}
+expect "status without a reader" 125 "$(cat "$scratch/status")"
+expect "SIGPIPE in the target" 141 "$(cat "$dir/runs/00001/status")"
+nothing_left "a reader that goes away"
+
 # A signal ends the client, and what is there is reported.
 # shellcheck disable=SC2016
 slow='echo $$ >>pids; echo throughput=5; [ $(wc -l <pids) -lt 4 ] || exec sleep 60'

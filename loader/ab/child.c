@@ -18,7 +18,7 @@
 static const int ending_signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 static sigset_t watched, old_mask;
-static struct sigaction old_child;
+static struct sigaction old_child, old_pipe;
 static int interruption;
 
 void children_begin(void)
@@ -26,6 +26,9 @@ void children_begin(void)
 	/* An ignored SIGCHLD would take the statuses away. */
 	const struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigaction(SIGCHLD, &plain, &old_child);
+	/* A reader that goes away must not keep this process from cleaning up. */
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	sigaction(SIGPIPE, &ignored, &old_pipe);
 	sigemptyset(&watched);
 	sigaddset(&watched, SIGCHLD);
 	/* Stopped, this process would see the ends of children too late. */
@@ -45,6 +48,7 @@ void children_finish(void)
 {
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
 	sigaction(SIGCHLD, &old_child, NULL);
+	sigaction(SIGPIPE, &old_pipe, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
 }
 
@@ -104,6 +108,7 @@ static _Noreturn void execute(const struct child_program *program, pid_t parent,
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGCHLD, &old_child, NULL);
+	sigaction(SIGPIPE, &old_pipe, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
 	if (getppid() == parent && redirect("/dev/null", O_RDONLY, STDIN_FILENO) &&
 	        redirect(program->out, append, STDOUT_FILENO) &&

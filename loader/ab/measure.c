@@ -1,7 +1,6 @@
 /*
  * Figures of a run: from what the client printed, and from the kernel's account of its processes.
  */
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,67 +8,7 @@
 
 #include "stage.h"
 
-#define REGEX "regex:"
-
-bool measure_check_expression(const char *metric, char why[WHY_SIZE])
-{
-	regex_t regex;
-	if (strncmp(metric, REGEX, strlen(REGEX)) != 0)
-		return true;
-	int error = regcomp(&regex, metric + strlen(REGEX), REG_EXTENDED);
-	if (error == 0) {
-		size_t groups = regex.re_nsub;
-		regfree(&regex);
-		if (groups > 0)
-			return true;
-		why_set(why, "--metric %.200s: must have a group ( ) around the number", metric);
-		return false;
-	}
-	char reason[128];
-	regerror(error, &regex, reason, sizeof(reason));
-	why_set(why, "--metric %.200s: %s", metric, reason);
-	return false;
-}
-
-/* The last match in a file counts. */
-static bool search(const char *path, const regex_t *regex, double *value)
-{
-	char *line = NULL;
-	size_t room = 0;
-	bool found = false;
-	FILE *in = fopen(path, "re");
-	while (in != NULL && getline(&line, &room, in) > 0) {
-		regmatch_t groups[2];
-		line[strcspn(line, "\r\n")] = '\0';
-		if (regexec(regex, line, 2, groups, 0) != 0 || groups[1].rm_so < 0)
-			continue;
-		line[groups[1].rm_eo] = '\0';
-		if (parse_number(line + groups[1].rm_so, value))
-			found = true;
-	}
-	if (in != NULL)
-		fclose(in);
-	free(line);
-	return found;
-}
-
-static void add_expression(struct stage *stage, const char *metric)
-{
-	static const char *const names[] = { "client.out", "client.err" };
-	regex_t regex;
-	double value;
-	bool found = false;
-	if (regcomp(&regex, metric + strlen(REGEX), REG_EXTENDED) != 0)
-		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !found; i++) {
-		char *path = stage_path(stage, names[i]);
-		found = path != NULL && search(path, &regex, &value);
-		free(path);
-	}
-	regfree(&regex);
-	if (found)
-		run_add(stage->run, metric, value, UNIT_NONE, BETTER_UNKNOWN);
-}
+#define NAMED_MOST 6 /* of the metrics of a run, for whoever asked for another */
 
 static double mean(const struct series *series)
 {
@@ -121,27 +60,49 @@ static void add_output(struct stage *stage, const struct output *output)
 		        (unsigned long long)errors);
 }
 
+static bool is_empty(const char *path)
+{
+	struct stat status;
+	return path == NULL || stat(path, &status) != 0 || status.st_size == 0;
+}
+
+/* The file with the client's figures: what it printed, or else its errors. */
+static char *choose_output(const struct stage *stage)
+{
+	char *out = stage_path(stage, "client.out"), *err = stage_path(stage, "client.err");
+	bool use_err = is_empty(out) && !is_empty(err);
+	free(use_err ? out : err);
+	return use_err ? err : out;
+}
+
+/* why begins with the file, whose directory is known. */
+static void keep_problem(struct stage *stage, const char *why)
+{
+	const char *directory = stage->places->directory;
+	size_t length = strlen(directory);
+	if (strncmp(why, directory, length) == 0 && why[length] == '/')
+		why += length + 1;
+	why_set(stage->run->output, "%s", why);
+}
+
 void measure_output(struct stage *stage)
 {
 	const struct parser *as =
 	        stage->design->parser != NULL ? parser_by_name(stage->design->parser) : NULL;
 	char why[WHY_SIZE];
-	struct stat status;
-	char *path = stage_path(stage, "client.out");
-	if (path != NULL && stat(path, &status) == 0 && status.st_size == 0) {
-		free(path);
-		path = stage_path(stage, "client.err");
-	}
+	char *path = choose_output(stage);
 	struct output *output = path != NULL ? output_read(path, as, why) : NULL;
 	if (output != NULL)
 		add_output(stage, output);
 	else if (as != NULL && path != NULL)
 		run_refuse(stage->run, "%s", why);
+	else if (!is_empty(path))
+		keep_problem(stage, why);
 	output_free(output);
 	free(path);
 	for (size_t i = 0; i < stage->design->metrics.count; i++)
-		if (strncmp(stage->design->metrics.items[i], REGEX, strlen(REGEX)) == 0)
-			add_expression(stage, stage->design->metrics.items[i]);
+		if (measure_is_expression(stage->design->metrics.items[i]))
+			measure_expression(stage, stage->design->metrics.items[i]);
 }
 
 static double seconds(struct timeval time)
@@ -173,27 +134,33 @@ void measure_usage(struct stage *stage, const char *prefix, const struct child *
 	}
 }
 
-/* What the run has, for whoever asked for something else. Counters are left out. */
+/* Counters are left out. */
 static void list_metrics(const struct run *run, char *text, size_t size)
 {
-	size_t length = 0;
+	size_t length = 0, shown = 0;
 	*text = '\0';
-	for (size_t i = 0; i < run->metric_count && length < size; i++)
-		if (strncmp(run->metrics[i].name, "shim.", 5) != 0)
-			length += (size_t)snprintf(text + length, size - length, "%s%s",
-			        length > 0 ? ", " : "", run->metrics[i].name);
+	for (size_t i = 0; i < run->metric_count && shown <= NAMED_MOST; i++) {
+		if (strncmp(run->metrics[i].name, "shim.", 5) == 0 || shown++ == NAMED_MOST)
+			continue;
+		length += (size_t)snprintf(text + length, size - length, "%s%.30s",
+		        length > 0 ? ", " : "", run->metrics[i].name);
+	}
+	if (shown > NAMED_MOST)
+		snprintf(text + length, size - length, " and others (--metric list)");
 }
 
 void measure_check_metrics(struct stage *stage)
 {
-	char there[WHY_SIZE / 2];
+	char there[WHY_SIZE];
 	const struct texts *metrics = &stage->design->metrics;
 	for (size_t i = 0; i < metrics->count; i++) {
 		const char *name = metrics->items[i];
 		if (strncmp(name, "shim.", 5) == 0 || run_metric(stage->run, name) != NULL)
 			continue;
 		list_metrics(stage->run, there, sizeof(there));
-		run_refuse(stage->run, "no metric %.100s in this run; there are %s", name, there);
+		const char *problem = stage->run->output;
+		run_refuse(stage->run, "no metric %.100s in this run; there are %s%s%s", name,
+		        there, *problem != '\0' ? "; " : "", problem);
 		/* Later on it is the run that is wrong, not the name. */
 		if (stage->run->number == 1)
 			stage->hopeless = true;

@@ -148,6 +148,36 @@ static bool note_outliers(struct texts *notes, const struct metric_values *metri
 	return done;
 }
 
+static bool note_shell(struct texts *notes, const struct experiment *experiment)
+{
+	for (size_t i = 0; i < experiment->run_count; i++)
+		if (run_counts(&experiment->runs[i]) && experiment->runs[i].only_shell)
+			return texts_format(notes,
+			        "run %u: only a shell ran under libabshim.so, and used nothing of "
+			        "it: what it started was not switched (a static program cannot "
+			        "be)",
+			        experiment->runs[i].number);
+	return true;
+}
+
+/* Why the metric that people expect is not there. */
+static bool note_primary(
+        struct texts *notes, const struct experiment *experiment, const char *primary)
+{
+	const char *problem = "";
+	if (experiment->design.metrics.count > 0 || strcmp(primary, "throughput") == 0)
+		return true;
+	for (size_t i = 0; i < experiment->run_count && *problem == '\0'; i++)
+		if (run_counts(&experiment->runs[i]))
+			problem = experiment->runs[i].output;
+	bool other = strncmp(primary, "client.", 7) != 0;
+	return texts_format(notes,
+	        "the output has %s throughput%s%s%s, so %s is compared: --metric chooses another, "
+	        "--metric list shows which there are",
+	        other ? "more than one" : "no", *problem != '\0' ? " (" : "", problem,
+	        *problem != '\0' ? ")" : "", primary);
+}
+
 /* What --max-runs has cut short. */
 static bool note_width(struct texts *notes, const struct experiment *experiment,
         const struct experiment_values *values)
@@ -179,11 +209,8 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 	if (arms_are_same(&experiment->design.arms))
 		done = texts_format(notes, "both arms are the same (A/A): what differs is chance");
 	const struct metric_values *primary = &values->metrics[0];
-	if (experiment->design.metrics.count == 0 && strcmp(primary->name, "throughput") != 0)
-		done = done && texts_format(notes,
-		                       "the output has no throughput, so %s is compared: --metric "
-		                       "chooses another, --metric list shows which there are",
-		                       primary->name);
+	done = done && note_primary(notes, experiment, primary->name) &&
+	       note_shell(notes, experiment);
 	done = done && note_width(notes, experiment, values) && note_single(notes, experiment);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

@@ -141,6 +141,34 @@ static void add_counters(struct run *run, const struct collection *all)
 	free(sources);
 }
 
+static bool is_shell(const char *executable)
+{
+	static const char *const names[] = { "sh", "dash", "bash", "ksh", "zsh", "busybox" };
+	const char *slash = strrchr(executable, '/'),
+	           *name = slash != NULL ? slash + 1 : executable;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool has_counters(const struct run *run)
+{
+	for (size_t i = 0; i < run->metric_count; i++)
+		if (strncmp(run->metrics[i].name, "shim.", 5) == 0)
+			return true;
+	return false;
+}
+
+static bool are_shells(const struct collection *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->records[i]->header.state != RECORD_EXECED &&
+		        !is_shell(all->records[i]->header.executable))
+			return false;
+	return all->count > 0;
+}
+
 static void keep(const struct stage *stage, const struct collection *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -167,6 +195,7 @@ void records_collect(struct stage *stage)
 		run_refuse(stage->run, "libabshim.so never started in %s: it was not switched",
 		        stage->design->client.items[0]);
 	add_counters(stage->run, &all);
+	stage->run->only_shell = are_shells(&all) && !has_counters(stage->run);
 	keep(stage, &all);
 	free_all(&all);
 }

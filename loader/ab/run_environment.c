@@ -13,13 +13,21 @@
 
 #define PADDING       "AB_PADDING"
 #define PID_DIGITS    10
-#define PADDING_ROUND 1024 /* so that a longer process id after --resume changes nothing */
+#define RUN_DIGITS    10
+#define PIECE         100000 /* bytes of a variable, of which execve() takes 128 KiB at most */
+#define PADDING_ROUND 1024   /* so that a longer process id after --resume changes nothing */
 
 static bool set_number(struct environment *environment, const char *name, unsigned number)
 {
 	char text[24];
-	snprintf(text, sizeof(text), "%05u", number);
+	snprintf(text, sizeof(text), "%u", number);
 	return environment_set(environment, name, text);
+}
+
+/* AB_RUN has fewer digits than it might. */
+static size_t missing_digits(const struct run *run)
+{
+	return RUN_DIGITS - (size_t)snprintf(NULL, 0, "%u", run->number);
 }
 
 /* What every command of the run is told. */
@@ -68,23 +76,33 @@ size_t run_environment_size(const struct environment *environment)
 	return string_bytes(environment) + environment->count * sizeof(char *);
 }
 
-/* Fills up to that many variables and bytes, which leave room for the padding's own names. */
-static bool pad(struct environment *environment, size_t count, size_t bytes)
+static bool set_filler(struct environment *environment, size_t number, size_t bytes)
 {
 	char name[32];
-	while (environment->count + 1 < count) {
-		snprintf(name, sizeof(name), PADDING "_%zu", environment->count);
-		if (!environment_set(environment, name, ""))
-			return false;
-	}
-	size_t used = string_bytes(environment) + sizeof(PADDING "=");
-	char *filler = malloc(bytes - used + 1);
+	char *filler = malloc(bytes + 1);
 	if (filler == NULL)
 		return false;
-	memset(filler, 'x', bytes - used);
-	filler[bytes - used] = '\0';
-	bool done = environment_set(environment, PADDING, filler);
+	memset(filler, 'x', bytes);
+	filler[bytes] = '\0';
+	snprintf(name, sizeof(name), PADDING "_%zu", number);
+	bool done = environment_set(environment, name, filler);
 	free(filler);
+	return done;
+}
+
+/* Fills up to that many variables and bytes, which leave room for the fillers' names. */
+static bool pad(struct environment *environment, size_t count, size_t bytes)
+{
+	size_t first = environment->count;
+	bool done = true;
+	for (size_t i = first; i < count && done; i++)
+		done = set_filler(environment, i, 0);
+	size_t rest = bytes - string_bytes(environment);
+	for (size_t i = first; i < count && done && rest > 0; i++) {
+		size_t piece = rest < PIECE ? rest : PIECE;
+		done = set_filler(environment, i, piece);
+		rest -= piece;
+	}
 	return done;
 }
 
@@ -104,11 +122,12 @@ bool run_environment_target(struct environment *environment, const struct design
 	}
 	if (!build_target(environment, design, run, places, run->arm))
 		return false;
-	/* Room for the names of fillers: as many as an arm lacks variables, and PADDING itself. */
-	size_t room = bytes + (count + 1) * sizeof(PADDING "_99999=");
+	/* Room for the names of fillers: as many as an arm lacks variables, and those of every
+	 * arm. */
+	size_t pieces = (bytes + count * sizeof(PADDING "_99999=")) / PIECE + 2;
+	size_t room = bytes + missing_digits(run) + (count + pieces) * sizeof(PADDING "_99999=");
 	room = (room + PADDING_ROUND - 1) / PADDING_ROUND * PADDING_ROUND;
-	environment_unset(environment, PADDING);
-	if (pad(environment, count + 1, room))
+	if (pad(environment, count + pieces, room))
 		return true;
 	environment_free(environment);
 	return false;
@@ -125,9 +144,9 @@ bool run_environment_other(struct environment *environment, const struct design 
 			longest = strlen(design->arms.items[i].name);
 	char pid[PID_DIGITS + 1];
 	int digits = snprintf(pid, sizeof(pid), "%d", (int)server);
-	char filler[longest + sizeof(pid)];
+	char filler[longest + sizeof(pid) + RUN_DIGITS];
 	size_t missing = longest - strlen(design->arms.items[run->arm].name);
-	missing += PID_DIGITS - (size_t)digits;
+	missing += PID_DIGITS - (size_t)digits + missing_digits(run);
 	memset(filler, 'x', missing);
 	filler[missing] = '\0';
 	bool done = tell_run(environment, design, run, places, run->arm) &&

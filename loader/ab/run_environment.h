@@ -18,8 +18,7 @@ struct run_places {
 
 /*
  * Environment of the program under libabshim.so. All arms' have the same number of variables and
- * bytes, so that no arm's stack lies elsewhere: AB_PADDING and AB_PADDING_N fill them up. False: no
- * memory.
+ * bytes, so that no arm's stack lies elsewhere: AB_PADDING_N fill them up. False: no memory.
  */
 bool run_environment_target(struct environment *environment, const struct design *design,
         const struct run *run, const struct run_places *places);

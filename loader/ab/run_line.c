@@ -99,6 +99,8 @@ char *run_line(const struct run *run, const char *arm_name)
 	        arm_name, "block", (int)run->block, "attempt", (int)run->attempt, "warmup",
 	        run->warmup, "valid", run->valid);
 	member_known(object, "why", run->why);
+	member_known(object, "output", run->output);
+	json_object_set_new(object, "only_shell", json_boolean(run->only_shell));
 	json_object_set_new(object, "started", json_real(run->started));
 	json_object_set_new(object, "seconds", json_real(run->seconds));
 	json_object_set_new(object, "client_status", status_json(run->client_status));
@@ -153,6 +155,7 @@ static bool read_run(
         struct run *run, const json_t *object, char *const *arm_names, size_t arm_count)
 {
 	const char *why = json_string_value(json_object_get(object, "why"));
+	const char *output = json_string_value(json_object_get(object, "output"));
 	json_int_t number = json_integer_value(json_object_get(object, "run"));
 	*run = (struct run){
 		.number = (unsigned)number,
@@ -161,6 +164,7 @@ static bool read_run(
 		.block = (unsigned)json_integer_value(json_object_get(object, "block")),
 		.attempt = (unsigned)json_integer_value(json_object_get(object, "attempt")),
 		.warmup = json_is_true(json_object_get(object, "warmup")),
+		.only_shell = json_is_true(json_object_get(object, "only_shell")),
 		.valid = json_is_true(json_object_get(object, "valid")),
 		.started = json_number_value(json_object_get(object, "started")),
 		.seconds = json_number_value(json_object_get(object, "seconds")),
@@ -168,6 +172,7 @@ static bool read_run(
 		.server_status = read_status(object, "server_status"),
 	};
 	snprintf(run->why, sizeof(run->why), "%s", why != NULL ? why : "");
+	snprintf(run->output, sizeof(run->output), "%s", output != NULL ? output : "");
 	return number > 0 && run->arm < arm_count &&
 	       read_metrics(run, json_object_get(object, "metrics"));
 }

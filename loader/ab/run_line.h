@@ -22,10 +22,13 @@ struct run {
 	unsigned block;   /* from 1; 0: a warm-up */
 	unsigned attempt; /* from 1, at the same place in the order */
 	bool warmup, valid;
-	char why[WHY_SIZE]; /* it is not valid */
-	double started;     /* seconds since 1970 */
-	double seconds;     /* all of it, the server's start and end included */
-	int client_status;  /* of waitpid(); -1: it did not run or did not end by itself */
+	char why[WHY_SIZE];    /* it is not valid */
+	char output[WHY_SIZE]; /* why the client's output gave no metric; "" when it did, or there
+	                        * was none */
+	bool only_shell;       /* no program but a shell has a record, and that counted nothing */
+	double started;        /* seconds since 1970 */
+	double seconds;        /* all of it, the server's start and end included */
+	int client_status;     /* of waitpid(); -1: it did not run or did not end by itself */
 	int server_status;
 	struct run_metric *metrics;
 	size_t metric_count;

@@ -5,8 +5,24 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LEVEL 0.95
+
+/* The throughput, or that of the first part ("set.throughput"), or the time. */
+static const char *best_metric(const struct run *run)
+{
+	static const char whole[] = "throughput", part[] = ".throughput";
+	if (run_metric(run, whole) != NULL)
+		return whole;
+	for (size_t i = 0; i < run->metric_count; i++) {
+		const char *name = run->metrics[i].name;
+		size_t length = strlen(name);
+		if (length >= strlen(part) && strcmp(name + length - strlen(part), part) == 0)
+			return name;
+	}
+	return "client.wall";
+}
 
 const char *sequential_metric(const struct experiment *experiment)
 {
@@ -14,9 +30,7 @@ const char *sequential_metric(const struct experiment *experiment)
 		return experiment->design.metrics.items[0];
 	for (size_t i = 0; i < experiment->run_count; i++)
 		if (experiment->runs[i].valid)
-			return run_metric(&experiment->runs[i], "throughput") != NULL
-			               ? "throughput"
-			               : "client.wall";
+			return best_metric(&experiment->runs[i]);
 	return NULL;
 }
 

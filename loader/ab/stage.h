@@ -73,7 +73,10 @@ void measure_usage(struct stage *stage, const char *prefix, const struct child *
 /* Refuses the run when it lacks a metric that was asked for. */
 void measure_check_metrics(struct stage *stage);
 
-/* Whether a "regex:EXPRESSION" can be used. */
+/* Regular expressions, in expression.c: whether the metric is a "regex:EXPRESSION", whether that
+ * can be used, and its value in what the client printed, which must be a number. */
+bool measure_is_expression(const char *metric);
+void measure_expression(struct stage *stage, const char *metric);
 bool measure_check_expression(const char *metric, char why[WHY_SIZE]);
 
 /* False with a reason for a shim.* that no record has. In counter_name.c. */
