@@ -245,6 +245,23 @@ START_TEST(long_names_keep_their_end_and_the_figures)
 	        judged.evaluation, &judged.evaluation->metrics[0], judgement(&judged), quote);
 	ck_assert_ptr_nonnull(strstr(quote, "/last is 9.9 % more (95 %: 7.5 to 12.3 %, n = 3+3)"));
 	evaluation_free(judged.evaluation);
+	/* Ends that are alike tell nothing. */
+	char other[sizeof(name)];
+	memcpy(other, name, sizeof(name));
+	memcpy(name + 99, "/before/", 8);
+	memcpy(other + 99, "/after//", 8);
+	judged =
+	        (struct judged){ .arms = { ARM("a", hundred), ARM(name, more), ARM(other, more) } };
+	judge(&judged, 0);
+	evaluation_quote(
+	        judged.evaluation, &judged.evaluation->metrics[0], judgement(&judged), quote);
+	ck_assert_msg(strncmp(quote, "before/xxx", 10) == 0, "%s", quote);
+	ck_assert_ptr_nonnull(strstr(quote, "x...xx"));
+	ck_assert_ptr_nonnull(strstr(quote, "/last is 9.9 % more (95 %: 7.5 to 12.3 %, n = 3+3)"));
+	evaluation_quote(judged.evaluation, &judged.evaluation->metrics[0],
+	        &judged.evaluation->metrics[0].comparisons[1], quote);
+	ck_assert_msg(strncmp(quote, "after//xxx", 10) == 0, "%s", quote);
+	evaluation_free(judged.evaluation);
 }
 END_TEST
 

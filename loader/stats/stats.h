@@ -96,7 +96,8 @@ double stats_tost(const struct stats_summary *a, const struct stats_summary *b, 
 size_t stats_outliers(struct stats_values sample, bool *outlier);
 
 /* Runs an arm that a two-sided Welch test at level needs to find a difference of means of `effect`
- * with that power, when both arms have the standard deviation. 0: never (no effect), or more than 1e9. */
+ * with that power, when both arms have the standard deviation. 0: never (no effect), or more than
+ * 1e9. */
 size_t stats_runs_needed(double stddev, double effect, double level, double power);
 
 /* The interval of a stopping rule that looks after every block, see sequential.c. n: values an arm

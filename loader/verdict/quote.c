@@ -10,6 +10,7 @@
 #include "evaluate.h"
 
 #define NAME_MOST   100
+#define NAME_PART   48 /* of each end of a name that is cut in its middle */
 #define NO_SPREAD   "without any spread"
 #define DIGITS_MOST 9
 
@@ -57,6 +58,38 @@ static const char *comparative(const struct metric_values *values, double differ
 static bool holds_zero(double low, double high)
 {
 	return !(low > 0 || high < 0);
+}
+
+static size_t common_tail(const char *name, const char *other)
+{
+	size_t length = strlen(name), of_other = strlen(other), tail = 0;
+	while (tail < length && tail < of_other &&
+	        name[length - tail - 1] == other[of_other - tail - 1])
+		tail++;
+	return tail;
+}
+
+/* The end of a long name, which is a path; where another arm's name ends alike, the part that tells
+ * them apart before it. */
+static const char *short_name(
+        const struct metric_values *values, const char *name, char buffer[NAME_MOST + 1])
+{
+	size_t length = strlen(name), common = 0;
+	if (length <= NAME_MOST)
+		return name;
+	for (size_t i = 0; i < values->arm_count; i++) {
+		size_t tail = common_tail(name, values->arms[i].name);
+		if (tail > common && strcmp(values->arms[i].name, name) != 0)
+			common = tail;
+	}
+	if (common < NAME_MOST)
+		return name + length - NAME_MOST;
+	size_t differs = common < length ? length - common - 1 : 0, from = differs;
+	while (from > 0 && differs - from < NAME_PART / 2 && name[from - 1] != '/')
+		from--;
+	snprintf(buffer, NAME_MOST + 1, "%.*s...%s", NAME_PART, name + from,
+	        name + length - NAME_PART);
+	return buffer;
 }
 
 static void append(char buffer[QUOTE_SIZE], const char *format, ...)
@@ -172,10 +205,8 @@ const char *evaluation_quote(const struct evaluation *evaluation,
         char buffer[QUOTE_SIZE])
 {
 	const struct stats_difference *welch = &comparison->welch;
-	const char *name = comparison->arm->name;
-	size_t length = strlen(name);
-	if (length > NAME_MOST) /* a path, told from others by its end */
-		name += length - NAME_MOST;
+	char cut[NAME_MOST + 1];
+	const char *name = short_name(metric->values, comparison->arm->name, cut);
 	buffer[0] = '\0';
 	switch (comparison->kind) {
 	case VERDICT_UNKNOWN:
