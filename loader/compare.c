@@ -60,7 +60,7 @@ static int write_result(const struct evaluation *evaluation, const struct compar
 		.full = options->full };
 	verdict_write_text(stdout, evaluation, &style);
 	const char *caution = find_caution(evaluation);
-	if (caution != NULL)
+	if (caution != NULL && evaluation->metric_count > 0)
 		printf("\n%s\n", caution);
 	if (experiment != NULL)
 		outcome_write_text(stdout, experiment);
@@ -80,8 +80,11 @@ static int evaluate_metrics(const struct metric_values *metrics, size_t count,
 		return EXIT_OWN_FAILURE;
 	if (chosen == 0) {
 		message("compare: no metric that every arm has");
-		free(some);
-		return EXIT_UNREADABLE;
+		/* An experiment's notes say why. */
+		if (experiment == NULL) {
+			free(some);
+			return EXIT_UNREADABLE;
+		}
 	}
 	struct evaluation *evaluation = evaluate(some, chosen, &options->evaluate);
 	int status = EXIT_OWN_FAILURE;
@@ -91,7 +94,7 @@ static int evaluate_metrics(const struct metric_values *metrics, size_t count,
 		status = write_result(evaluation, options, experiment);
 	evaluation_free(evaluation);
 	free(some);
-	return status;
+	return status == 0 && chosen == 0 ? EXIT_UNREADABLE : status;
 }
 
 static int compare_gathered(

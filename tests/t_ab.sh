@@ -182,8 +182,12 @@ expect "until" "false true" "$(jq -r '"\(.until.reached) \(.until.half_width > 0
 ab 3 -n 1 --retries 0 --json -- false
 expect "JSON without a valid run" '[] number number null' \
 	"$(jq -r '"\(.metrics) \(.version | type) \(.evaluation.level | type) \(.until)"' "$scratch/out")"
+"$BUILD/abshim" compare --json "$dir" >"$scratch/out" 2>"$scratch/err"
+expect "status of a comparison without a valid run" 2 $?
+expect "JSON of it" '[] number true' \
+	"$(jq -r '"\(.metrics) \(.version | type) \(.notes | any(test("is invalid")))"' "$scratch/out")"
 ab 0 -n 1 --warmup 0 --metric wall -- true
-prints "note: One run an arm: no significance can be claimed."
+prints "One run an arm: no significance can be claimed."
 runs 'map(.metrics | has("machine.other_load")) | any' false
 
 # A shell stands before the server for a while; or it is all there ever is.

@@ -192,13 +192,6 @@ static bool note_width(struct texts *notes, const struct experiment *experiment,
 	        design->max_runs, design->until * 100, values->half_width * 100);
 }
 
-static bool note_single(struct texts *notes, const struct experiment *experiment)
-{
-	const struct design *design = &experiment->design;
-	return design->until > 0 || design->runs > 1 ||
-	       texts_format(notes, "One run an arm: no significance can be claimed.");
-}
-
 bool notes_collect(struct texts *notes, const struct experiment *experiment,
         const struct experiment_values *values)
 {
@@ -211,6 +204,6 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 	const struct metric_values *primary = &values->metrics[0];
 	done = done && note_primary(notes, experiment, primary->name) &&
 	       note_shell(notes, experiment);
-	done = done && note_width(notes, experiment, values) && note_single(notes, experiment);
+	done = done && note_width(notes, experiment, values);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

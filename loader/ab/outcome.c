@@ -133,6 +133,16 @@ void outcome_add_json(json_t *object, const struct experiment_values *values)
 	json_object_set_new(object, "notes", notes);
 }
 
+static bool is_single(const struct evaluation *evaluation)
+{
+	const struct metric_values *primary =
+	        evaluation->metric_count > 0 ? evaluation->metrics[0].values : NULL;
+	for (size_t i = 0; primary != NULL && i < primary->arm_count; i++)
+		if (primary->arms[i].n != 1)
+			return false;
+	return primary != NULL;
+}
+
 /* Prints the evaluation of the chosen metrics, of which there may be none yet. */
 static int write_all(
         const struct experiment_values *values, const struct evaluation *evaluation, bool json)
@@ -141,6 +151,8 @@ static int write_all(
 	if (!json) {
 		if (evaluation->metric_count > 0)
 			verdict_write_text(stdout, evaluation, &style);
+		if (is_single(evaluation))
+			puts("\nOne run an arm: no significance can be claimed.");
 		outcome_write_text(stdout, values);
 	} else {
 		json_t *object = verdict_json(evaluation);
