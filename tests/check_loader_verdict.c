@@ -180,6 +180,17 @@ START_TEST(quotes_never_contradict_their_verdict)
 }
 END_TEST
 
+static char *text_of(const struct judged *judged, bool student)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct verdict_style style = { .width = 40, .student = student };
+	verdict_write_text(out, judged->evaluation, &style);
+	fclose(out);
+	return text;
+}
+
 START_TEST(an_uncertain_reference_has_no_share)
 {
 	static const double pair[] = { 1, 2 };
@@ -188,6 +199,10 @@ START_TEST(an_uncertain_reference_has_no_share)
 	judge(&judged, 0);
 	ck_assert(judgement(&judged)->welch.relative_low < 0);
 	expect_quote(&judged, "b differs by 6 (95 %: 3.54514 to 8.45486, n = 2+10)");
+	char *text = text_of(&judged, false);
+	ck_assert_msg(strstr(text, "+3.54514 to +8.45486), +400.00 %, p = 0.000394\n") != NULL,
+	        "%s", text);
+	free(text);
 	evaluation_free(judged.evaluation);
 }
 END_TEST
@@ -195,14 +210,9 @@ END_TEST
 START_TEST(a_steady_reference_makes_the_arm_less_steady)
 {
 	static const double steady[] = { 5, 5, 5, 5, 5 }, unsteady[] = { 1, 9, 2, 8, 5 };
-	char *text = NULL;
-	size_t size;
 	struct judged judged = { .arms = { ARM("a", steady), ARM("b", unsteady) } };
 	judge(&judged, 0);
-	FILE *out = open_memstream(&text, &size);
-	struct verdict_style style = { .width = 40 };
-	verdict_write_text(out, judged.evaluation, &style);
-	fclose(out);
+	char *text = text_of(&judged, false);
 	ck_assert_msg(strstr(text, ": the arm is less steady\n") != NULL, "%s", text);
 	free(text);
 	evaluation_free(judged.evaluation);
@@ -338,17 +348,6 @@ START_TEST(json_has_the_figures)
 	evaluation_free(judged.evaluation);
 }
 END_TEST
-
-static char *text_of(const struct judged *judged, bool student)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	struct verdict_style style = { .width = 40, .student = student };
-	verdict_write_text(out, judged->evaluation, &style);
-	fclose(out);
-	return text;
-}
 
 START_TEST(text_of_single_runs_is_a_line_an_arm)
 {

@@ -52,6 +52,20 @@ static void print_ministat(FILE *out, const struct evaluation *evaluation,
 	ministat_print(out, sets, count, &options);
 }
 
+static bool excludes_zero(double low, double high)
+{
+	return low > 0 || high < 0;
+}
+
+/* Whether the share has an interval that says the same as that of the difference: of an uncertain
+ * reference it may say less. */
+static bool agrees(const struct stats_difference *difference)
+{
+	return !isnan(difference->relative_low) &&
+	       excludes_zero(difference->low, difference->high) ==
+	               excludes_zero(difference->relative_low, difference->relative_high);
+}
+
 static void print_interval(
         FILE *out, const char *name, const struct stats_difference *difference, double level)
 {
@@ -60,9 +74,11 @@ static void print_interval(
 		return;
 	fprintf(out, "  %-22s %+.6g (%s %%: %+.6g to %+.6g)", name, difference->difference,
 	        level_text(level, percent), difference->low, difference->high);
-	if (!isnan(difference->relative_low))
-		fprintf(out, ", %+.2f %% (%+.2f to %+.2f %%)", difference->relative * 100,
-		        difference->relative_low * 100, difference->relative_high * 100);
+	if (!isnan(difference->relative))
+		fprintf(out, ", %+.2f %%", difference->relative * 100);
+	if (agrees(difference))
+		fprintf(out, " (%+.2f to %+.2f %%)", difference->relative_low * 100,
+		        difference->relative_high * 100);
 	if (!isnan(difference->p))
 		fprintf(out, ", p = %.3g", difference->p);
 	fputc('\n', out);
