@@ -160,10 +160,10 @@ experiment_paths() {
 		documented_paths | grep -E '^(EXPERIMENT|PLAN|DESIGN|RUNS) '
 		return
 	fi
-	abshim ab -o "$dir" -n 2 --warmup 0 --json -- "$BUILD/workloads/families" \
+	abshim ab -o "$dir" --until 0.01% --max-runs 10 --warmup 0 --json -- "$BUILD/workloads/families" \
 		>"$scratch/ab.json" 2>"$scratch/report.log" || fail "abshim ab" "$scratch/report.log"
 	abshim plan --detect 1% --json "$dir" >"$scratch/plan.json" || fail "abshim plan"
-	jq '{experiment, others, notes}' "$scratch/ab.json" >"$scratch/experiment.json"
+	jq '{experiment, until, others, notes}' "$scratch/ab.json" >"$scratch/experiment.json"
 	head -n 1 "$dir/runs.jsonl" >"$scratch/run.json"
 	json_paths EXPERIMENT "$scratch/experiment.json"
 	json_paths PLAN "$scratch/plan.json"
