@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stage.h"
@@ -42,6 +44,27 @@ void files_check_space(struct stage *stage)
 	run_refuse(
 	        stage->run, "no space left on the file system of %.200s", stage->places->directory);
 	stage->hopeless = true;
+}
+
+/* A file that has reached the limit of its size was cut there. */
+static void check_limit(struct stage *stage, const char *name)
+{
+	struct rlimit limit;
+	struct stat status;
+	char *path = stage_path(stage, name);
+	if (path != NULL && stat(path, &status) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	        limit.rlim_cur != RLIM_INFINITY && (rlim_t)status.st_size >= limit.rlim_cur) {
+		run_refuse(stage->run, "%s has reached the limit of file sizes (ulimit -f)", name);
+		stage->hopeless = true;
+	}
+	free(path);
+}
+
+void files_check_sizes(struct stage *stage)
+{
+	check_limit(stage, "client.out");
+	check_limit(stage, "client.err");
+	check_limit(stage, "server.log");
 }
 
 static bool is_complaint(const char *line)

@@ -51,6 +51,7 @@ static void measure(struct stage *stage, const struct machine_reading *before)
 {
 	double own = 0;
 	files_check_space(stage);
+	files_check_sizes(stage);
 	files_check_preloads(stage);
 	if (stage->client.ended) {
 		measure_output(stage);

@@ -61,6 +61,9 @@ bool records_exist(const struct stage *stage);
 /* Refuses the run when the file system of its directory is full. In files.c. */
 void files_check_space(struct stage *stage);
 
+/* Refuses the run when one of its outputs has reached the limit of file sizes. */
+void files_check_sizes(struct stage *stage);
+
 /* Refuses the run when a library of LD_PRELOAD was not loaded: the arm was not what it says. */
 void files_check_preloads(struct stage *stage);
 
