@@ -33,7 +33,9 @@ expect_innodb() {
 	expect_figure '.totals.futex.wakes >= .totals.futex.woken' true
 	expect_figure '.totals.futex.lost' 0
 	expect_figure "$rows | [.locks[].waits] | add" "$(figure .totals.futex.waits)"
-	expect_figure "$rows | [.sites[].module] | unique | join(\" \")" "$(realpath "$program")"
+	# C++'s own guards of static variables sleep by the same call.
+	expect_figure "$rows | [.sites[].module | select(contains(\"libstdc++\") | not)] | unique |
+		join(\" \")" "$(realpath "$program")"
 }
 
 prepare_data
