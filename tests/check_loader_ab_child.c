@@ -150,6 +150,13 @@ START_TEST(a_stop_by_the_terminal_is_ignored)
 }
 END_TEST
 
+/* The fixture ends what watches signals: this process must not stop then. */
+START_TEST(a_stop_that_nobody_waited_for_is_ignored)
+{
+	raise(SIGTSTP);
+}
+END_TEST
+
 START_TEST(a_second_signal_kills)
 {
 	int pid;
@@ -189,6 +196,7 @@ int main(void)
 		puts("orphans are left out: this machine hands them to its first process");
 	tcase_add_test(tcase, a_signal_interrupts_the_wait);
 	tcase_add_test(tcase, a_stop_by_the_terminal_is_ignored);
+	tcase_add_test(tcase, a_stop_that_nobody_waited_for_is_ignored);
 	tcase_add_test(tcase, a_second_signal_kills);
 	tcase_add_test(tcase, input_is_empty_and_signals_are_as_before);
 	suite_add_tcase(suite, tcase);

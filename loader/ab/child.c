@@ -46,7 +46,14 @@ void children_begin(void)
 
 void children_finish(void)
 {
+	static const struct timespec now = { 0 };
+	sigset_t stop;
 	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	/* A stop that was asked for meanwhile and not seen yet is ignored as the others were. */
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	while (sigtimedwait(&stop, NULL, &now) == SIGTSTP)
+		continue;
 	sigaction(SIGCHLD, &old_child, NULL);
 	sigaction(SIGPIPE, &old_pipe, NULL);
 	sigprocmask(SIG_SETMASK, &old_mask, NULL);
