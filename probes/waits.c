@@ -182,7 +182,8 @@ struct record_pending record_wait_begin(struct record_thread *self, const struct
 	struct record_lock *entry = record_entry(REGION_LOCKS, lock);
 	if (__atomic_load_n(&entry->first_site, __ATOMIC_RELAXED) == 0) {
 		/* By now the file that waits is known, which is mostly the lock's as well. */
-		entry->module = record_module_around(event->lock);
+		__atomic_store_n(
+		        &entry->module, record_module_around(event->lock), __ATOMIC_RELAXED);
 		__atomic_store_n(&entry->first_site, site + 1, __ATOMIC_RELAXED);
 	}
 	return pending;
