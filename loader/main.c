@@ -31,7 +31,7 @@ static const struct {
 
 static int print_help(void)
 {
-	puts("abshim: how a program's threads wait for its mutexes, switched and measured\n"
+	puts("abshim: how a program's threads wait for its locks, switched and measured\n"
 	     "\n"
 	     "Usage:");
 	for (size_t i = 0; i < COMMANDS; i++)

@@ -88,7 +88,7 @@ static void append(char *text, size_t size, const char *more)
 const char *setting_families(unsigned families, char *buffer, size_t size)
 {
 	static const struct {
-		enum setting_family family;
+		enum choice_family family;
 		const char *key;
 	} keys[] = {
 		{ FOR_MUTEX, "mutex" },

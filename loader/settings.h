@@ -10,6 +10,7 @@
 
 #include "environment.h"
 #include "message.h"
+#include "probes/choices.h"
 
 struct setting_variable {
 	const char *key; /* of -s KEY=VALUE; NULL: set by its own name only */
@@ -24,17 +25,8 @@ extern const size_t setting_variable_count;
 struct setting_strategy {
 	const char *name;
 	unsigned count;    /* default N; 0: it takes none */
-	unsigned families; /* bits of enum setting_family */
+	unsigned families; /* bits of enum choice_family */
 	const char *help;
-};
-
-/* Which variable takes a strategy. */
-enum setting_family {
-	FOR_RWLOCK = 1,
-	FOR_SPINLOCK = 2,
-	FOR_SEM = 4,
-	FOR_FUTEX = 8,
-	FOR_MUTEX = 16,
 };
 
 /* Those of mutexes come first. */

@@ -28,21 +28,30 @@ static const struct row pollings[] = {
 
 #define ROWS(table) ((uint32_t)(sizeof(table) / sizeof(*(table))))
 
-#define UNKNOWN "unknown strategy; right are "
+static void append(char *text, size_t size, const char *more)
+{
+	size_t at = strlen(text), length = strlen(more);
+	if (at + length < size)
+		memcpy(text + at, more, length + 1);
+}
 
+/* Names what the family takes, from the tables. */
 static const char *unknown_text(enum choice_family family)
 {
-	switch (family) {
-	case FOR_MUTEX:
-		return UNKNOWN "glibc, park, spin[:N], yield[:N], backoff[:N], adaptive[:N], "
-		               "queue[:N]";
-	case FOR_SPINLOCK:
-		return UNKNOWN "glibc, spin[:N], yield[:N], backoff[:N]";
-	case FOR_FUTEX:
-		return UNKNOWN "kernel, spin[:N], yield[:N]";
-	default:
-		return UNKNOWN "glibc, spin[:N], yield[:N]";
+	static char text[256];
+	const struct row *table = family == FOR_MUTEX ? strategies : pollings;
+	uint32_t rows = family == FOR_MUTEX ? ROWS(strategies) : ROWS(pollings);
+	const char *between = "unknown strategy; right are ";
+	text[0] = '\0';
+	for (uint32_t i = 0; i < rows; i++) {
+		if ((table[i].families & family) == 0)
+			continue;
+		append(text, sizeof(text), between);
+		append(text, sizeof(text), table[i].name);
+		append(text, sizeof(text), table[i].count != 0 ? "[:N]" : "");
+		between = ", ";
 	}
+	return text;
 }
 
 static void fill(

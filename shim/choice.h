@@ -7,23 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probes/choices.h"
 #include "probes/record.h"
 
 #define CHOICE_COUNT_MAX 1000000u
 
-/* What a row of pollings.def is for. */
-enum choice_family {
-	FOR_RWLOCK = 1,
-	FOR_SPINLOCK = 2,
-	FOR_SEM = 4,
-	FOR_FUTEX = 8,
-	FOR_MUTEX = 16, /* strategies.def, not pollings.def */
-};
-
 /* The first row for the family with its default N: libc's or the kernel's own way. */
 void choice_default(struct record_choice *choice, enum choice_family family);
 
-/* Parses NAME[:N]; NULL, or what is wrong with it and what would be right. */
+/* Parses NAME[:N]; NULL, or what is wrong with it and what would be right: a text that holds until
+ * the next call. */
 const char *choice_parse(
         struct record_choice *choice, enum choice_family family, const char *value);
 
