@@ -41,6 +41,7 @@ static const size_t needed_size[REGION_COUNT] = {
 	[REGION_FRAMES] = sizeof(uint64_t),
 	[REGION_SAMPLES] = sizeof(struct record_sample),
 	[REGION_UNCOVERED] = sizeof(struct record_uncovered),
+	[REGION_ATOMICS] = sizeof(struct record_atomics),
 };
 
 static bool read_file(int fd, uint64_t offset, unsigned char *to, size_t size)

@@ -31,6 +31,7 @@ static bool check_spinlock(const char *value, char why[WHY_SIZE]);
 static bool check_sem(const char *value, char why[WHY_SIZE]);
 static bool check_futex(const char *value, char why[WHY_SIZE]);
 static bool check_pause(const char *value, char why[WHY_SIZE]);
+static bool check_atomics(const char *value, char why[WHY_SIZE]);
 static bool check_stacks(const char *value, char why[WHY_SIZE]);
 static bool check_stats(const char *value, char why[WHY_SIZE]);
 static bool check_report(const char *value, char why[WHY_SIZE]);
@@ -49,6 +50,8 @@ const struct setting_variable setting_variables[] = {
 	{ "pause", "ABSHIM_PAUSE", "HINT", "default",
 	        "the hint to the CPU between two polls: "
 	        "default, nop, pause (x86-64), isb, yield, sb (AArch64)" },
+	{ "atomics", "ABSHIM_ATOMICS", "native|lse|llsc", "native",
+	        "AArch64: which family of atomics the whole process executes" },
 	{ "stats", "ABSHIM_STATS", "on|off|hold", "on",
 	        "whether waits are counted and timed, and a report printed; hold: hold times too" },
 	{ "stacks", "ABSHIM_STACKS", "0..64", "0", "frames of the stacks taken at waits" },
@@ -72,6 +75,7 @@ static bool (*const checks[])(const char *value, char why[WHY_SIZE]) = {
 	check_sem,
 	check_futex,
 	check_pause,
+	check_atomics,
 	check_stats,
 	check_stacks,
 	check_report,
@@ -175,6 +179,15 @@ static bool check_sem(const char *value, char why[WHY_SIZE])
 static bool check_futex(const char *value, char why[WHY_SIZE])
 {
 	return check_choice("futex", FOR_FUTEX, value, why);
+}
+
+/* Whether the machine has the switch is the shim's to say. */
+static bool check_atomics(const char *value, char why[WHY_SIZE])
+{
+	if (strcmp(value, "native") == 0 || strcmp(value, "lse") == 0 || strcmp(value, "llsc") == 0)
+		return true;
+	why_set(why, "atomics=%.100s: right are native, lse and llsc", value);
+	return false;
 }
 
 /* Which machine has which hint is the program's to say: it may be of another one. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #define RECORD_MAGIC        "ABSHIMR"
-#define RECORD_VERSION      2u
+#define RECORD_VERSION      3u
 #define RECORD_SUFFIX       ".abshim"
 #define RECORD_NAME_SIZE    16  /* a thread's name with its NUL, as prctl(PR_GET_NAME) gives it */
 #define RECORD_PATH_SIZE    512 /* longer paths are cut at the front and begin with "..." */
@@ -47,6 +47,7 @@ enum record_region_id {
 	REGION_SAMPLE_INDEX, /* uint32_t */
 	REGION_SAMPLES,      /* struct record_sample, dense */
 	REGION_UNCOVERED,    /* struct record_uncovered, dense */
+	REGION_ATOMICS,      /* struct record_atomics, dense */
 	REGION_COUNT
 };
 
@@ -150,9 +151,13 @@ struct record_control {
 	uint32_t stats;           /* enum record_stats */
 	uint32_t stack_depth;     /* frames of a stack at most, 0: none are taken */
 	uint32_t pause;           /* index into pauses.def */
+	uint32_t atomics;         /* enum record_atomics_choice */
 };
 
 enum record_stats { STATS_OFF, STATS_ON, STATS_HOLD };
+
+/* ABSHIM_ATOMICS: which of AArch64's two families of atomics the process executes. */
+enum record_atomics_choice { ATOMICS_NATIVE, ATOMICS_LSE, ATOMICS_LLSC };
 
 #define FAMILY(name, title)                  struct name##_counters {
 #define COUNTER(family, name, combine, help) uint64_t name;
@@ -346,6 +351,37 @@ struct record_uncovered {
 	uint32_t unused;
 	char symbol[56];             /* the function's name; else empty */
 	char path[RECORD_PATH_SIZE]; /* of the file, as the program called it */
+};
+
+/* Why an instruction was left as it was, in the order of atomics_left.def. */
+enum record_left {
+#define LEFT(name, text) LEFT_##name,
+#include "atomics_left.def"
+	LEFT_COUNT
+};
+
+/* What came of an object's outline-atomics helpers. */
+enum record_outline {
+	OUTLINE_NONE,      /* it has none that read a flag */
+	OUTLINE_SWITCHED,  /* they read the flag that was set */
+	OUTLINE_DISAGREE,  /* they read different bytes: none was touched */
+	OUTLINE_PROTECTED, /* the flag could not be written */
+};
+
+/* With ATOMICS_LSE or ATOMICS_LLSC: what the switch did to one loaded object. */
+struct record_atomics {
+	uint32_t state;            /* 0: not valid (yet), 1 valid */
+	uint32_t outline;          /* enum record_outline */
+	uint32_t helpers;          /* outline helpers that read the flag */
+	uint32_t unloaded;         /* 1: it is mapped no more */
+	uint32_t inline_found;     /* inline instructions of the other family; with ATOMICS_LSE
+	                              those of exclusive loops */
+	uint32_t inline_rewritten; /* of these */
+	uint32_t left[LEFT_COUNT]; /* of these, by reason: the rest */
+	uint32_t unreadable;       /* errno when its code could not be looked at, else 0 */
+	uint64_t flag;             /* link-time address of the flag, 0 none */
+	uint64_t base;             /* how far it is loaded from its link-time addresses */
+	char path[RECORD_PATH_SIZE]; /* as the loader found it; the program's absolute one */
 };
 
 #endif

@@ -50,8 +50,9 @@ static const struct {
 	[REGION_STACKS] = { sizeof(struct record_stack), 8192 },
 	[REGION_FRAMES] = { sizeof(uint64_t), 262144 },
 	[REGION_SAMPLE_INDEX] = { sizeof(uint32_t), 32768 },
-	[REGION_UNCOVERED] = { sizeof(struct record_uncovered), 256 },
 	[REGION_SAMPLES] = { sizeof(struct record_sample), 16384 },
+	[REGION_UNCOVERED] = { sizeof(struct record_uncovered), 256 },
+	[REGION_ATOMICS] = { sizeof(struct record_atomics), 1024 },
 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit)

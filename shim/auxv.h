@@ -6,6 +6,8 @@
 
 #include <link.h>
 
+#define AUXV_HWCAP_ATOMICS (1ul << 8) /* of AArch64: the CPU has FEAT_LSE */
+
 /* The value of an AT_ type, 0 where the kernel gave none. environment: as it lies on the initial
  * stack, which is what a constructor is given: the auxiliary vector follows it. */
 static inline unsigned long auxv_find(char *const *environment, unsigned long type)

@@ -141,6 +141,34 @@ static void check_pause(char *const *environment)
 #endif
 }
 
+static void read_atomics(const char *value)
+{
+	if (strcmp(value, "native") == 0)
+		settings.atomics = ATOMICS_NATIVE;
+	else if (strcmp(value, "lse") == 0)
+		settings.atomics = ATOMICS_LSE;
+	else if (strcmp(value, "llsc") == 0)
+		settings.atomics = ATOMICS_LLSC;
+	else
+		refuse("ABSHIM_ATOMICS", value, "right are native, lse and llsc");
+}
+
+/* Instructions that this CPU lacks would be illegal ones. */
+static void check_atomics(char *const *environment)
+{
+#if defined(__aarch64__)
+	if (settings.atomics == ATOMICS_LSE &&
+	        (auxv_find(environment, AT_HWCAP) & AUXV_HWCAP_ATOMICS) == 0)
+		refuse("ABSHIM_ATOMICS", "lse",
+		        "this CPU has no LSE atomics; right are native and llsc");
+#else
+	(void)environment;
+	if (settings.atomics != ATOMICS_NATIVE)
+		refuse("ABSHIM_ATOMICS", settings.atomics == ATOMICS_LSE ? "lse" : "llsc",
+		        "this machine has no such switch, which is AArch64's; right is native");
+#endif
+}
+
 static void read_stacks(const char *value)
 {
 	settings.stack_depth = 0;
@@ -269,6 +297,7 @@ static const struct {
 	{ "ABSHIM_SEM", read_sem, true },
 	{ "ABSHIM_FUTEX", read_futex, true },
 	{ "ABSHIM_PAUSE", read_pause, true },
+	{ "ABSHIM_ATOMICS", read_atomics, true },
 	{ "ABSHIM_STATS", read_stats, true },
 	{ "ABSHIM_STACKS", read_stacks, true },
 	{ "ABSHIM_REPORT", read_report, true },
@@ -279,7 +308,7 @@ static const struct {
 
 #define VARIABLES_TEXT                                                                             \
 	"ABSHIM_MUTEX, ABSHIM_RWLOCK, ABSHIM_SPINLOCK, ABSHIM_SEM, ABSHIM_FUTEX, ABSHIM_PAUSE, "   \
-	"ABSHIM_STATS, ABSHIM_STACKS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
+	"ABSHIM_ATOMICS, ABSHIM_STATS, ABSHIM_STACKS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
 
 /* The value when the environment string sets this name, else NULL. */
 static const char *value_of(const char *string, const char *name)
@@ -338,6 +367,7 @@ void settings_read(char *const *environment, const char *executable)
 		if (strncmp(*string, "ABSHIM_", 7) == 0)
 			read_variable(*string);
 	check_pause(environment);
+	check_atomics(environment);
 	if (settings.stack_depth != 0 && settings.stats == STATS_OFF)
 		refuse("ABSHIM_STACKS", look_up(environment, "ABSHIM_STACKS"),
 		        "stacks are taken of what statistics see: ABSHIM_STATS must be on or hold");

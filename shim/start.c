@@ -126,6 +126,7 @@ static void describe_process(uint32_t flags)
 	control->stats = settings.stats;
 	control->stack_depth = settings.stack_depth;
 	control->pause = settings.pause;
+	control->atomics = settings.atomics;
 }
 
 /* error: what record_create() returned. */
