@@ -67,7 +67,7 @@ FREESTANDING := shim/freestanding.c
 FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-patterns)
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
-PROBES_READER ?= probes/clock.c probes/counters.c
+PROBES_READER ?= $(addprefix probes/,a64.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
 LOADER_LIBS := -ldw -lelf -lcapstone -lgsl -lgslcblas -ljansson -lprotobuf-c -lz -lstdc++ -lm
 # Messages of foreign formats become C.
 PROTO := $(wildcard loader/*.proto)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probes/exclusive_loop.h"
+
 #define TRAMPOLINE_WORDS 40u /* at most */
 #define TRAMPOLINE_CFI   128u /* bytes of unwind table a trampoline at most */
 
@@ -36,20 +38,7 @@ struct trampoline {
 bool trampoline_from_lse(
         struct trampoline *made, uint32_t word, uint64_t address, uint64_t back);
 
-/* A loop of exclusives in one of the shapes that gcc and clang make. */
-struct exclusive_loop {
-	unsigned words; /* from the load-exclusive to the branch back */
-	unsigned exclusives; /* instructions of the family in it */
-	/* Whatever trampoline_from_loop needs. */
-	uint32_t code[16];
-	unsigned shape;
-};
-
-/* Whether such a loop begins at words[0]; count words may be read. Nothing outside the loop may
- * branch into it behind its first word: the caller sees to that. */
-bool exclusive_loop_match(struct exclusive_loop *loop, const uint32_t *words, size_t count);
-
-/* The same with LSE instructions. loop_address: where the loop lies; the trampoline leaves to where
+/* The same for a loop of exclusives, with LSE instructions. loop_address: where the loop lies; the trampoline leaves to where
  * the loop would have left to, with the same registers (also the scratch ones) and flags. */
 bool trampoline_from_loop(struct trampoline *made, const struct exclusive_loop *loop,
         uint64_t address, uint64_t loop_address);
