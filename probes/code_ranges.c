@@ -194,13 +194,12 @@ static bool read_fde(const struct image_bytes *image, uint64_t address, struct c
 	return !fde.failed && (encoding & BASE) != BASE_DATA && range->end > range->start;
 }
 
-static bool clamp(const struct image_bytes *image, struct code_range *range)
+static bool clamp(const struct code_range *within, struct code_range *range)
 {
-	uint64_t end = image->address + image->size;
-	if (range->start < image->address)
-		range->start = image->address;
-	if (range->end > end)
-		range->end = end;
+	if (range->start < within->start)
+		range->start = within->start;
+	if (range->end > within->end)
+		range->end = within->end;
 	return range->start < range->end;
 }
 
@@ -224,6 +223,7 @@ bool code_ranges_open(
 		.table = header.at,
 		.table_base = eh_frame_hdr,
 		.count = (uint32_t)count,
+		.within = { image->address, image->address + image->size },
 	};
 	return count <= UINT32_MAX;
 }
@@ -236,7 +236,7 @@ bool code_ranges_next(struct code_ranges *ranges, struct code_range *range)
 		uint64_t start = read_pointer(&entry, TABLE, ranges->table_base);
 		uint64_t fde = read_pointer(&entry, TABLE, ranges->table_base);
 		if (!entry.failed && read_fde(&ranges->image, fde, range) &&
-		        range->start == start && clamp(&ranges->image, range))
+		        range->start == start && clamp(&ranges->within, range))
 			return true;
 	}
 	return false;

@@ -26,6 +26,8 @@ struct code_ranges {
 	uint64_t table;      /* of the search table in .eh_frame_hdr */
 	uint64_t table_base; /* its entries are relative to it */
 	uint32_t count, next;
+	struct code_range within; /* functions are cut to it: to the image, unless the caller sets
+	                             another one after opening */
 };
 
 /* image: what holds both tables. False when there is no search table that can be understood. */
