@@ -12,19 +12,20 @@
 #include "a64.h"
 
 struct outline_helper {
-	uint64_t address; /* of its first word */
-	uint64_t flag;    /* address of the byte __aarch64_have_lse_atomics of its object */
+	uint64_t address;         /* of its first word */
+	uint64_t flag;            /* address of the byte __aarch64_have_lse_atomics of its object */
 	struct a64_atomic atomic; /* its LSE instruction */
 	unsigned words;           /* its length up to and with the last RET */
 	unsigned exclusives;      /* load- and store-exclusives in it */
 };
 
-/* Whether a helper begins at words[0], which lies at address; count words may be read. */
-bool outline_match(const uint32_t *words, size_t count, uint64_t address,
-        struct outline_helper *helper);
+/* Whether a helper begins at words[0], which lies at address; count words may be read. The next one
+ * is no nearer than helper->words. */
+bool outline_match(
+        const uint32_t *words, size_t count, uint64_t address, struct outline_helper *helper);
 
-/* The name of a helper or of a part of it, as __aarch64_ldadd8_acq_rel: any symbol of the family,
- * with or without an LSE body (older compiler_builtins have none). */
+/* The name of a helper or of a part of it, as __aarch64_ldadd8_acq_rel, also mangled by Rust: any
+ * symbol of the family, with or without an LSE body (older compiler_builtins have none). */
 bool outline_is_name(const char *symbol);
 
 #endif
