@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "atomics_rows.h"
 #include "message.h"
 #include "output.h"
 #include "process.h"
@@ -122,13 +123,15 @@ static void settle_record(struct aftermath *aftermath, const char *path)
 		return;
 	if (is_of_process(aftermath, record)) {
 		bool replaced = record->header.state == RECORD_EXECED;
+		bool empty = model_record_is_empty(record);
 		aftermath->found++;
 		aftermath->replaced += replaced;
 		aftermath->threads_lost += record->header.threads_lost;
-		if (model_record_is_empty(record))
-			unlink(path);
-		else if (!replaced && (record->header.flags & RECORD_REPORTED) == 0)
+		if (!replaced && (record->header.flags & RECORD_REPORTED) == 0 &&
+		        (!empty || atomics_recorded(record)))
 			report_late(aftermath, record);
+		if (empty)
+			unlink(path);
 	}
 	record_free(record);
 }

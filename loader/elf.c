@@ -127,6 +127,48 @@ static bool holds_segments(Elf *elf)
 	return loads;
 }
 
+/* A note of type 4 by "Go" holds its build id (cmd/link/internal/ld/elf.go). */
+static bool has_go_note(Elf *elf)
+{
+	GElf_Phdr segment;
+	size_t count, name, desc;
+	if (elf_getphdrnum(elf, &count) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_NOTE)
+			continue;
+		Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset,
+		        segment.p_filesz, segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		GElf_Nhdr note;
+		for (size_t at = 0;
+		        data != NULL && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0;)
+			if (note.n_type == 4 && note.n_namesz == sizeof("Go") + 1 &&
+			        memcmp((const char *)data->d_buf + name, "Go\0", 4) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* The runtime's table of functions, which stripping leaves: .gopclntab, or the same in RELRO. */
+static bool has_go_table(Elf *elf)
+{
+	static const char table[] = "gopclntab";
+	size_t names;
+	Elf_Scn *section = NULL;
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header) != NULL
+		                           ? elf_strptr(elf, names, header.sh_name)
+		                           : NULL;
+		size_t length = name != NULL ? strlen(name) : 0;
+		if (length > strlen(table) && strcmp(name + length - strlen(table), table) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool elf_inspect(int fd, struct elf_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
@@ -146,6 +188,7 @@ bool elf_inspect(int fd, struct elf_facts *facts)
 		read_string(elf, segment.p_offset, facts->interpreter);
 	if (find_segment(elf, PT_DYNAMIC, &segment))
 		read_dynamic(elf, &segment, facts);
+	facts->is_go = has_go_note(elf) || has_go_table(elf);
 	elf_end(elf);
 	return true;
 }

@@ -14,6 +14,7 @@ struct elf_facts {
 	bool is_complete;           /* its segments lie in the file */
 	uint16_t machine;           /* e_machine */
 	bool dynamic;               /* it has a PT_INTERP */
+	bool is_go;                 /* the Go toolchain linked it */
 	bool is_loader;             /* it is a program loader itself: its soname begins with ld */
 	char interpreter[ELF_NAME_SIZE];
 	char sanitizer[ELF_NAME_SIZE]; /* soname of a sanitizer runtime it needs, or empty */

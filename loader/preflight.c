@@ -159,7 +159,29 @@ static bool check_loader(const char *path, const struct elf_facts *facts, char w
 	return false;
 }
 
-static int check_elf(struct preflight *preflight, const char *path, int fd, char why[WHY_SIZE])
+/* The value of ABSHIM_ATOMICS where it asks for a switch, else NULL. */
+static const char *asked_atomics(const struct environment *environment)
+{
+	const char *value = environment_get(environment, "ABSHIM_ATOMICS");
+	return value != NULL && strcmp(value, "native") != 0 ? value : NULL;
+}
+
+/* Go asks the kernel itself what the CPU has, and keeps the answer where nobody finds it. */
+static bool check_switch(const char *path, const struct elf_facts *facts,
+        const struct environment *environment, char why[WHY_SIZE])
+{
+	const char *value = asked_atomics(environment);
+	if (value == NULL || !facts->is_go)
+		return true;
+	why_set(why,
+	        "%.300s is a Go program, whose atomics atomics=%.20s does not reach: leave it at "
+	        "native",
+	        path, value);
+	return false;
+}
+
+static int check_elf(struct preflight *preflight, const char *path, int fd,
+        const struct environment *environment, char why[WHY_SIZE])
 {
 	struct elf_facts facts;
 	if (!elf_inspect(fd, &facts)) {
@@ -178,7 +200,8 @@ static int check_elf(struct preflight *preflight, const char *path, int fd, char
 		        path);
 		return EXIT_CANNOT_RUN;
 	}
-	if (!check_loader(path, &facts, why) || gains_rights(fd, path, why))
+	if (!check_loader(path, &facts, why) || gains_rights(fd, path, why) ||
+	        !check_switch(path, &facts, environment, why))
 		return EXIT_CANNOT_RUN;
 	memcpy(preflight->sanitizer, facts.sanitizer, sizeof(preflight->sanitizer));
 	return 0;
@@ -272,7 +295,7 @@ static int check_file(struct preflight *preflight, const char *path,
 	line[length > 0 ? length : 0] = '\0';
 	int status;
 	if (strncmp(line, "#!", 2) != 0) {
-		status = check_elf(preflight, path, fd, why);
+		status = check_elf(preflight, path, fd, environment, why);
 	} else if (depth >= MAX_DEPTH) {
 		why_set(why, "%.300s: scripts that run scripts, too deep", path);
 		status = EXIT_CANNOT_RUN;
@@ -283,6 +306,18 @@ static int check_file(struct preflight *preflight, const char *path,
 	return status;
 }
 
+int preflight_check_settings(const struct environment *environment, char why[WHY_SIZE])
+{
+	const char *value = asked_atomics(environment);
+	if (value == NULL || OWN_MACHINE == EM_AARCH64)
+		return 0;
+	why_set(why,
+	        "atomics=%.20s: the switch between LSE and LL/SC is AArch64's, this abshim is for "
+	        "%s",
+	        value, words_machine(OWN_MACHINE));
+	return EXIT_REFUSED;
+}
+
 int preflight_check(struct preflight *preflight, const char *command,
         const struct environment *environment, char why[WHY_SIZE])
 {
@@ -290,6 +325,8 @@ int preflight_check(struct preflight *preflight, const char *command,
 	int status = find_command(command, environment, &preflight->path, why);
 	if (status == 0)
 		status = check_file(preflight, preflight->path, environment, 0, why);
+	if (status == 0)
+		status = preflight_check_settings(environment, why);
 	if (status != 0) {
 		free(preflight->path);
 		preflight->path = NULL;

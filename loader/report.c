@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "atomics_rows.h"
 #include "command.h"
 #include "message.h"
 #include "output.h"
@@ -133,6 +134,12 @@ static int bring_out(const struct report_options *options, const struct record *
 	return error != 0 ? complain(options, "its output", error) : 0;
 }
 
+/* Whether an exit report says more than that the library was there. */
+static bool is_worth_it(const struct model *model)
+{
+	return !model->counted_nothing || atomics_recorded(model->processes->record);
+}
+
 int report_write(const struct sources *sources, const struct sources *others,
         const struct report_options *options)
 {
@@ -143,7 +150,7 @@ int report_write(const struct sources *sources, const struct sources *others,
 		return EXIT_OWN_FAILURE;
 	bool ready =
 	        open_side(&rendering, sources) && (others == NULL || open_side(&rendering, others));
-	bool quiet = ready && rendering.sides->model->counted_nothing && options->at_exit;
+	bool quiet = ready && options->at_exit && !is_worth_it(rendering.sides->model);
 	if (ready && !quiet)
 		text = render(&rendering, options, &size);
 	close_sides(&rendering);

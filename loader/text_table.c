@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORD_SIZE 512 /* a longer one is cut */
+
 size_t table_heading(const struct view *view, const char *title, size_t count)
 {
 	size_t shown = count < view->top ? count : view->top;
@@ -51,4 +53,25 @@ void table_below(const struct view *view, const char *words, const struct place 
 	fprintf(view->out, "%*s", TABLE_NAME_COLUMN, words);
 	table_place(view, place, TABLE_WIDTH - TABLE_NAME_COLUMN);
 	fputc('\n', view->out);
+}
+
+void table_paragraph(FILE *out, const char *text, unsigned indent)
+{
+	size_t column = indent;
+	while (*text != '\0') {
+		size_t length = strcspn(text, " ");
+		char word[WORD_SIZE];
+		snprintf(word, sizeof(word), "%.*s", (int)length, text);
+		if (column > indent && column + 1 + length >= TABLE_WIDTH) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		}
+		if (column > indent)
+			fputc(' ', out);
+		text_escape(out, word);
+		column += length + (column > indent);
+		text += length;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
 }

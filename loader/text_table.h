@@ -34,6 +34,9 @@ void table_place(const struct view *view, const struct place *place, unsigned wi
 /* A line that names a place below the row it belongs to: "   held by function at file.c:12". */
 void table_below(const struct view *view, const char *words, const struct place *place);
 
+/* Text that begins in the column `indent`, broken at blanks; its other lines begin there too. */
+void table_paragraph(FILE *out, const char *text, unsigned indent);
+
 /* What a report begins with: the processes, the settings in force, and what limits the figures. */
 void text_head(const struct view *view);
 
@@ -48,5 +51,6 @@ void table_of_places(const struct view *view);
 void table_of_pairs(const struct view *view);
 void table_of_stacks(const struct view *view);
 void table_of_histogram(const struct view *view);
+void table_of_atomics(const struct view *view);
 
 #endif

@@ -94,6 +94,16 @@ const char *words_pause(uint32_t pause)
 	return pause < sizeof(names) / sizeof(*names) ? names[pause] : "unknown";
 }
 
+const char *words_atomics(uint32_t choice)
+{
+	static const char *const names[] = {
+		[ATOMICS_NATIVE] = "native",
+		[ATOMICS_LSE] = "lse",
+		[ATOMICS_LLSC] = "llsc",
+	};
+	return choice < sizeof(names) / sizeof(*names) ? names[choice] : "unknown";
+}
+
 static void add_setting(
         char buffer[WORDS_SETTINGS_SIZE], const char *key, const char *value, const char *standard)
 {
@@ -114,6 +124,7 @@ void words_settings(const struct record_control *control, char buffer[WORDS_SETT
 	add_setting(buffer, "sem", control->sem.name, "glibc");
 	add_setting(buffer, "futex", control->futex.name, "kernel");
 	add_setting(buffer, "pause", words_pause(control->pause), "default");
+	add_setting(buffer, "atomics", words_atomics(control->atomics), "native");
 	add_setting(buffer, "stats", words_stats(control->stats), "on");
 	add_setting(buffer, "stacks", depth, "0");
 }

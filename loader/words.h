@@ -35,6 +35,9 @@ void words_settings(const struct record_control *control, char buffer[WORDS_SETT
 /* "isb", ... of control.pause; "unknown" for a damaged record. */
 const char *words_pause(uint32_t pause);
 
+/* "native", "lse" or "llsc" of control.atomics; "unknown" for a damaged record. */
+const char *words_atomics(uint32_t choice);
+
 /*
  * The value of a variable in the record's settings, copied to buffer; false when it is not set
  * there.

@@ -82,6 +82,7 @@ static json_t *settings_object(const struct record *record)
 	member_integer(object, "stacks", control->stack_depth);
 	member_string(object, "stats", words_stats(control->stats));
 	member_string(object, "pause", words_pause(control->pause));
+	member_string(object, "atomics", words_atomics(control->atomics));
 	for (const char *line = record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
@@ -232,9 +233,10 @@ bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
 	json_object_set_new(report, "stacks", json_stacks(model, symbols));
 	json_object_set_new(report, "samples", json_samples(model));
 	json_object_set_new(report, "sampling", json_sampling(model));
+	json_object_set_new(report, "atomics", json_atomics(model));
 	/* A part that could not be made for want of memory is missing. */
 	bool complete =
-	        json_object_size(report) == 13 && json_dumpf(report, out, JSON_COMPACT) == 0;
+	        json_object_size(report) == 14 && json_dumpf(report, out, JSON_COMPACT) == 0;
 	json_decref(report);
 	return complete && fputc('\n', out) != EOF;
 }

@@ -20,5 +20,6 @@ json_t *json_blame(const struct model *model, struct symbols *symbols);
 json_t *json_stacks(const struct model *model, struct symbols *symbols);
 json_t *json_samples(const struct model *model);
 json_t *json_sampling(const struct model *model);
+json_t *json_atomics(const struct model *model);
 
 #endif

@@ -64,6 +64,7 @@ static void write_settings(struct writer *writer)
 		write_setting(writer, process, "spinlock", control->spinlock.name);
 		write_setting(writer, process, "sem", control->sem.name);
 		write_setting(writer, process, "futex", control->futex.name);
+		write_setting(writer, process, "atomics", words_atomics(control->atomics));
 		write_setting(writer, process, "stats", words_stats(control->stats));
 	}
 }

@@ -101,6 +101,7 @@ static void print_report(const struct view *view)
 {
 	if (view->model->counted_nothing) {
 		text_nothing(view);
+		table_of_atomics(view);
 		return;
 	}
 	text_head(view);
@@ -112,6 +113,7 @@ static void print_report(const struct view *view)
 	table_of_pairs(view);
 	table_of_stacks(view);
 	table_of_histogram(view);
+	table_of_atomics(view);
 }
 
 /* The whole text with at most top rows of each table; NULL: no memory. */

@@ -152,36 +152,16 @@ static void print_process_table(const struct view *view)
 	}
 }
 
-/* Breaks a note at blanks; its lines are indented below its dash. */
-static void print_note(FILE *out, const char *note)
-{
-	size_t column = 0;
-	fputs("  -", out);
-	while (*note != '\0') {
-		size_t length = strcspn(note, " ");
-		char word[TRUST_NOTE_SIZE];
-		snprintf(word, sizeof(word), "%.*s", (int)length, note);
-		if (column + 1 + length > TABLE_WIDTH - 4 && column > 0) {
-			fputs("\n   ", out);
-			column = 0;
-		}
-		fputc(' ', out);
-		text_escape(out, word);
-		column += 1 + length;
-		note += length;
-		note += strspn(note, " ");
-	}
-	fputc('\n', out);
-}
-
 static void print_trust(const struct view *view)
 {
 	struct trust trust;
 	trust_collect(&trust, view->model, view->symbols);
 	if (trust.count > 0)
 		fputs("\nBefore you trust it\n", view->out);
-	for (unsigned i = 0; i < trust.count; i++)
-		print_note(view->out, trust.notes[i]);
+	for (unsigned i = 0; i < trust.count; i++) {
+		fputs("  - ", view->out);
+		table_paragraph(view->out, trust.notes[i], 4);
+	}
 }
 
 static void print_who(const struct view *view)

@@ -100,6 +100,15 @@ static inline struct record_blame *synthetic_blame(
 	return blame;
 }
 
+/* A loaded object in which there is nothing to switch. */
+static inline struct record_atomics *synthetic_atomics(struct synthetic *made, const char *path)
+{
+	struct record_atomics *atomics = synthetic_add(made, REGION_ATOMICS);
+	atomics->state = 1;
+	snprintf(atomics->path, sizeof(atomics->path), "%s", path);
+	return atomics;
+}
+
 /* A complete record in which nothing has been counted. The caller frees its bytes. */
 static inline struct synthetic synthetic_new(void)
 {
@@ -121,6 +130,8 @@ static inline struct synthetic synthetic_new(void)
 		[REGION_FRAMES] = sizeof(uint64_t),
 		[REGION_SAMPLE_INDEX] = sizeof(uint32_t),
 		[REGION_SAMPLES] = sizeof(struct record_sample),
+		[REGION_UNCOVERED] = sizeof(struct record_uncovered),
+		[REGION_ATOMICS] = sizeof(struct record_atomics),
 	};
 	struct synthetic made = { .size = 8192 };
 	for (int id = 0; id < REGION_COUNT; id++)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "probes/counters.h"
-#include "stage.h"
+#include "records_atomics.h"
 
 #define PREFIX "shim."
 
@@ -28,11 +28,22 @@ static void list_names(char *text, size_t size, const struct counter_family *fam
 		                       : counter_families[i].name);
 }
 
+static bool is_of_atomics(const char *name)
+{
+	for (size_t i = 0; i < RECORDS_ATOMICS_METRICS; i++)
+		if (strcmp(records_atomics_metrics[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool measure_check_counter(const char *metric, char why[WHY_SIZE])
 {
 	char names[WHY_SIZE - 128];
 	const char *name = metric + strlen(PREFIX);
 	if (strncmp(metric, PREFIX, strlen(PREFIX)) != 0 || strcmp(name, "threads_created") == 0)
+		return true;
+	if (strncmp(metric, RECORDS_ATOMICS, strlen(RECORDS_ATOMICS)) == 0 &&
+	        is_of_atomics(metric + strlen(RECORDS_ATOMICS)))
 		return true;
 	for (size_t i = 0; i < FAMILY_COUNT; i++) {
 		const struct counter_family *family = &counter_families[i];
@@ -48,7 +59,8 @@ bool measure_check_counter(const char *metric, char why[WHY_SIZE])
 	}
 	list_names(names, sizeof(names), NULL);
 	why_set(why,
-	        "--metric %.60s: must be shim.FAMILY.COUNTER or shim.threads_created; "
+	        "--metric %.60s: must be shim.FAMILY.COUNTER, shim.threads_created "
+	        "or " RECORDS_ATOMICS "switched, .helpers, .rewritten or .left; "
 	        "families: %s",
 	        metric, names);
 	return false;

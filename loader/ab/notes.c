@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "machine.h"
+#include "records_atomics.h"
 #include "sequential.h"
 
 #define MUCH_LOAD  0.05 /* of all CPUs, on average over the counted runs */
@@ -160,6 +161,32 @@ static bool note_shell(struct texts *notes, const struct experiment *experiment)
 	return true;
 }
 
+static bool asks_for_switch(const struct arm *arm)
+{
+	static const char *const keys[] = { "atomics=", "ABSHIM_ATOMICS=" };
+	for (size_t i = 0; i < arm->settings.count; i++)
+		for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
+			if (strncmp(arm->settings.items[i], keys[k], strlen(keys[k])) == 0 &&
+			        strcmp(arm->settings.items[i] + strlen(keys[k]), "native") != 0)
+				return true;
+	return false;
+}
+
+/* Arms of the atomics switch in which nothing was switched. */
+static bool note_atomics(struct texts *notes, const struct experiment *experiment)
+{
+	const struct arms *arms = &experiment->design.arms;
+	bool asked = false;
+	for (size_t i = 0; i < arms->count; i++)
+		asked = asked || asks_for_switch(&arms->items[i]);
+	if (!asked || mean_of(experiment, RECORDS_ATOMICS "switched") > 0 ||
+	        mean_of(experiment, RECORDS_ATOMICS "rewritten") > 0)
+		return true;
+	return texts_format(notes, "no file that the target loaded had atomics to switch: unless "
+	                           "it asks for the CPU's "
+	                           "features itself, all arms executed the same");
+}
+
 /* Why the metric that people expect is not there. */
 static bool note_primary(
         struct texts *notes, const struct experiment *experiment, const char *primary)
@@ -203,7 +230,7 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 		done = texts_format(notes, "both arms are the same (A/A): what differs is chance");
 	const struct metric_values *primary = &values->metrics[0];
 	done = done && note_primary(notes, experiment, primary->name) &&
-	       note_shell(notes, experiment);
+	       note_shell(notes, experiment) && note_atomics(notes, experiment);
 	done = done && note_width(notes, experiment, values);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

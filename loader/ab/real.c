@@ -94,7 +94,8 @@ static enum launch_end run(struct launcher *launcher, const struct design *desig
 	return stage.hopeless ? LAUNCH_HOPELESS : LAUNCH_ENDED;
 }
 
-/* The target in every arm's environment: its PATH may be another one. */
+/* The settings of every arm, and the target in its environment: its PATH may be another one. What
+ * runs behind the server's shell is known later. */
 static int check_programs(
         struct real_launcher *real, const struct design *design, char why[WHY_SIZE])
 {
@@ -103,16 +104,18 @@ static int check_programs(
 		.sanitizer = "",
 		.records = real->records,
 		.directory = "" };
-	for (unsigned i = 0; i < design->arms.count && design->server.start == NULL; i++) {
+	for (unsigned i = 0; i < design->arms.count; i++) {
 		struct run run = { .arm = i };
 		struct environment environment;
-		struct preflight preflight;
+		struct preflight preflight = { .path = NULL };
 		if (!run_environment_target(&environment, design, &run, &places)) {
 			why_set(why, "no memory for the environment");
 			return EXIT_OWN_FAILURE;
 		}
-		int status =
-		        preflight_check(&preflight, design->client.items[0], &environment, why);
+		int status = preflight_check_settings(&environment, why);
+		if (status == 0 && design->server.start == NULL)
+			status = preflight_check(
+			        &preflight, design->client.items[0], &environment, why);
 		environment_free(&environment);
 		free(preflight.path);
 		if (status != 0)

@@ -10,10 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../atomics_rows.h"
 #include "../command.h"
 #include "../model.h"
 #include "../record_file.h"
 #include "probes/counters.h"
+#include "records_atomics.h"
 #include "stage.h"
 
 /* All records in a directory. */
@@ -137,11 +139,13 @@ static void add_counters(struct run *run, const struct collection *all)
 	if (model != NULL && model->gaps.threads_created > 0)
 		run_add(run, "shim.threads_created", (double)model->gaps.threads_created,
 		        UNIT_COUNT, BETTER_UNKNOWN);
+	if (model != NULL)
+		records_measure_atomics(run, model);
 	model_free(model);
 	free(sources);
 }
 
-static bool is_shell(const char *executable)
+bool records_is_shell(const char *executable)
 {
 	static const char *const names[] = { "sh", "dash", "bash", "ksh", "zsh", "busybox" };
 	const char *slash = strrchr(executable, '/'),
@@ -155,7 +159,9 @@ static bool is_shell(const char *executable)
 static bool has_counters(const struct run *run)
 {
 	for (size_t i = 0; i < run->metric_count; i++)
-		if (strncmp(run->metrics[i].name, "shim.", 5) == 0)
+		if (strncmp(run->metrics[i].name, "shim.", 5) == 0 &&
+		        strncmp(run->metrics[i].name, RECORDS_ATOMICS, strlen(RECORDS_ATOMICS)) !=
+		                0)
 			return true;
 	return false;
 }
@@ -164,7 +170,7 @@ static bool are_shells(const struct collection *all)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->records[i]->header.state != RECORD_EXECED &&
-		        !is_shell(all->records[i]->header.executable))
+		        !records_is_shell(all->records[i]->header.executable))
 			return false;
 	return all->count > 0;
 }
@@ -175,8 +181,9 @@ static void keep(const struct stage *stage, const struct collection *all)
 		char *from, *to = stage_path(stage, all->names[i]);
 		if (asprintf(&from, "%s/%s", stage->places->records, all->names[i]) < 0)
 			from = NULL;
-		if (from != NULL && to != NULL && !model_record_is_empty(all->records[i]) &&
-		        !records_move(from, to))
+		bool empty = model_record_is_empty(all->records[i]) &&
+		             !atomics_recorded(all->records[i]);
+		if (from != NULL && to != NULL && !empty && !records_move(from, to))
 			run_refuse(stage->run, "its record cannot be kept at %s", to);
 		if (from != NULL)
 			unlink(from);
@@ -194,6 +201,9 @@ void records_collect(struct stage *stage)
 	        !is_proven(&all, stage->client.pid))
 		run_refuse(stage->run, "libabshim.so never started in %s: it was not switched",
 		        stage->design->client.items[0]);
+	if (stage->run->valid)
+		records_check_atomics(
+		        stage, all.records, all.count, is_target ? stage->client.pid : 0);
 	add_counters(stage->run, &all);
 	stage->run->only_shell = are_shells(&all) && !has_counters(stage->run);
 	keep(stage, &all);
