@@ -14,12 +14,10 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "script.h"
 #include "words.h"
 
-#define LINE_SIZE    256             /* what the kernel reads of a "#!" line: BINPRM_BUF_SIZE */
-#define MAX_DEPTH    5               /* scripts run by scripts, as the kernel has it */
 #define DEFAULT_PATH "/bin:/usr/bin" /* confstr(_CS_PATH) */
-#define BLANKS       " \t"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -207,51 +205,6 @@ static int check_elf(struct preflight *preflight, const char *path, int fd,
 	return 0;
 }
 
-/*
- * Splits a "#!" line as the kernel does: the interpreter up to a blank, the rest one argument.
- * False when the line names none.
- */
-static bool split_line(char *line, char **interpreter, char **argument)
-{
-	line[strcspn(line, "\n")] = '\0';
-	size_t length = strlen(line);
-	while (length > 2 && strchr(BLANKS, line[length - 1]) != NULL)
-		line[--length] = '\0';
-	*interpreter = line + 2 + strspn(line + 2, BLANKS);
-	if (**interpreter == '\0')
-		return false;
-	*argument = *interpreter + strcspn(*interpreter, BLANKS);
-	if (**argument != '\0') {
-		*(*argument)++ = '\0';
-		*argument += strspn(*argument, BLANKS);
-	}
-	return true;
-}
-
-/*
- * The program that "env" in a "#!" line will look for: "X", "-S X ...", "NAME=VALUE X". Cuts it out
- * of argument; NULL when env is given options that are not known here.
- */
-static char *program_of_env(char *argument)
-{
-	char *at = argument;
-	if (strncmp(at, "-S", 2) == 0 || strncmp(at, "-vS", 3) == 0)
-		at += at[1] == 'S' ? 2 : 3;
-	else if (strncmp(at, "--split-string=", 15) == 0)
-		at += 15;
-	for (;;) {
-		at += strspn(at, BLANKS);
-		size_t length = strcspn(at, BLANKS);
-		if (length == 0 || *at == '-')
-			return NULL;
-		if (memchr(at, '=', length) == NULL) {
-			at[length] = '\0';
-			return at;
-		}
-		at += length;
-	}
-}
-
 static int check_file(struct preflight *preflight, const char *path,
         const struct environment *environment, int depth, char why[WHY_SIZE]);
 
@@ -259,7 +212,7 @@ static int check_script(struct preflight *preflight, const char *path, char *lin
         const struct environment *environment, int depth, char why[WHY_SIZE])
 {
 	char *interpreter, *argument, *program_path;
-	if (!split_line(line, &interpreter, &argument)) {
+	if (!script_split(line, &interpreter, &argument)) {
 		why_set(why, "%.300s: its #! line names no interpreter", path);
 		return EXIT_CANNOT_RUN;
 	}
@@ -272,7 +225,7 @@ static int check_script(struct preflight *preflight, const char *path, char *lin
 	int status = check_file(preflight, interpreter, environment, depth + 1, why);
 	if (status != 0 || strcmp(words_base_name(interpreter), "env") != 0)
 		return status;
-	char *program = program_of_env(argument);
+	char *program = script_program_of_env(argument);
 	if (program == NULL)
 		return 0;
 	status = find_command(program, environment, &program_path, why);
@@ -285,18 +238,18 @@ static int check_script(struct preflight *preflight, const char *path, char *lin
 static int check_file(struct preflight *preflight, const char *path,
         const struct environment *environment, int depth, char why[WHY_SIZE])
 {
-	char line[LINE_SIZE + 1];
+	char line[SCRIPT_LINE_SIZE + 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0 && errno == EACCES) /* it may be run but not read: the proof of life decides */
 		return 0;
 	if (fd < 0)
 		return explain_file(path, errno, why);
-	ssize_t length = pread(fd, line, LINE_SIZE, 0);
+	ssize_t length = pread(fd, line, SCRIPT_LINE_SIZE, 0);
 	line[length > 0 ? length : 0] = '\0';
 	int status;
 	if (strncmp(line, "#!", 2) != 0) {
 		status = check_elf(preflight, path, fd, environment, why);
-	} else if (depth >= MAX_DEPTH) {
+	} else if (depth >= SCRIPT_MAX_DEPTH) {
 		why_set(why, "%.300s: scripts that run scripts, too deep", path);
 		status = EXIT_CANNOT_RUN;
 	} else {
