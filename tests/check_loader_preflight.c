@@ -30,9 +30,12 @@
 #define MUSL_LOADER   "ld-musl-aarch64.so.1"
 #endif
 
-#define STRINGS_AT 0x400
-#define DYNAMIC_AT 0x600
-#define FILE_BYTES 0x800
+#define STRINGS_AT  0x400
+#define DYNAMIC_AT  0x600
+#define SECTIONS_AT 0x680
+#define NAMES_AT    0x740
+#define NOTE_AT     0x780
+#define FILE_BYTES  0x800
 
 static char directory[] = "/tmp/check_loader.XXXXXX", loader[128], path[256];
 static struct environment environment;
@@ -66,10 +69,9 @@ struct program {
 };
 
 /* An ELF file of three segments at most: all of it, its interpreter, its dynamic section. */
-static void write_program(const char *name, const struct program *program)
+static void make_program(unsigned char bytes[FILE_BYTES], const struct program *program)
 {
-	static unsigned char bytes[FILE_BYTES];
-	memset(bytes, 0, sizeof(bytes));
+	memset(bytes, 0, FILE_BYTES);
 	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
 	Elf64_Phdr *segment = (Elf64_Phdr *)(bytes + sizeof(*header));
 	Elf64_Dyn *dynamic = (Elf64_Dyn *)(bytes + DYNAMIC_AT);
@@ -106,6 +108,55 @@ static void write_program(const char *name, const struct program *program)
 		*dynamic++ = (Elf64_Dyn){ .d_tag = tags[i], .d_un.d_val = string - STRINGS_AT };
 		string += strlen(names[i]) + 1;
 	}
+}
+
+static void write_program(const char *name, const struct program *program)
+{
+	static unsigned char bytes[FILE_BYTES];
+	make_program(bytes, program);
+	write_file(name, bytes, sizeof(bytes), 0755);
+}
+
+/* The first string in the table of their names is empty. */
+static void add_sections(unsigned char *bytes, const char *name)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
+	Elf64_Shdr *section = (Elf64_Shdr *)(bytes + SECTIONS_AT);
+	header->e_shoff = SECTIONS_AT;
+	header->e_shentsize = sizeof(*section);
+	header->e_shnum = 3;
+	header->e_shstrndx = 1;
+	section[1] = (Elf64_Shdr){
+		.sh_type = SHT_STRTAB, .sh_offset = NAMES_AT, .sh_size = NOTE_AT - NAMES_AT
+	};
+	section[2] = (Elf64_Shdr){
+		.sh_type = SHT_PROGBITS, .sh_offset = NOTE_AT, .sh_size = 8, .sh_name = 1
+	};
+	strcpy((char *)bytes + NAMES_AT + 1, name);
+}
+
+/* A build id of 4 bytes. */
+static void add_go_note(unsigned char *bytes)
+{
+	static const Elf64_Nhdr note = { .n_namesz = 4, .n_descsz = 4, .n_type = 4 };
+	Elf64_Ehdr *header = (Elf64_Ehdr *)bytes;
+	Elf64_Phdr *segment = (Elf64_Phdr *)(bytes + sizeof(*header));
+	memcpy(bytes + NOTE_AT, &note, sizeof(note));
+	memcpy(bytes + NOTE_AT + sizeof(note), "Go\0\0abcd", 8);
+	segment[header->e_phnum++] = (Elf64_Phdr){
+		.p_type = PT_NOTE, .p_offset = NOTE_AT, .p_filesz = sizeof(note) + 8, .p_align = 4
+	};
+}
+
+/* A program with the note of Go's linker, a section of that name (NULL: none), or both. */
+static void write_go(const char *name, bool note, const char *section)
+{
+	static unsigned char bytes[FILE_BYTES];
+	make_program(bytes, &(struct program){ OWN_MACHINE, ET_DYN, loader, NULL, NULL });
+	if (note)
+		add_go_note(bytes);
+	if (section != NULL)
+		add_sections(bytes, section);
 	write_file(name, bytes, sizeof(bytes), 0755);
 }
 
@@ -282,6 +333,34 @@ START_TEST(env_in_a_script_is_followed)
 }
 END_TEST
 
+START_TEST(atomics_are_refused_where_they_cannot_be_switched)
+{
+	write_go("note", true, NULL);
+	write_go("table", false, ".gopclntab");
+	write_go("relro", false, ".data.rel.ro.gopclntab");
+	write_go("c", false, ".text");
+	expect("note", 0, "");
+	expect("table", 0, "");
+	ck_assert(environment_set(&environment, "ABSHIM_ATOMICS", "native"));
+	expect("note", 0, "");
+	expect("good", 0, "");
+	ck_assert(environment_set(&environment, "ABSHIM_ATOMICS", "llsc"));
+	expect("note", EXIT_CANNOT_RUN, "/note is a Go program, whose atomics atomics=llsc");
+	expect("table", EXIT_CANNOT_RUN, "/table is a Go program");
+	expect("relro", EXIT_CANNOT_RUN, "/relro is a Go program");
+	expect("static", EXIT_CANNOT_RUN, "statically linked");
+	if (OWN_MACHINE == EM_AARCH64) {
+		expect("good", 0, "");
+		expect("c", 0, "");
+		ck_assert_int_eq(preflight_check_settings(&environment, why), 0);
+	} else {
+		expect("good", EXIT_REFUSED, "atomics=llsc: the switch between LSE and LL/SC is");
+		expect("c", EXIT_REFUSED, "this abshim is for x86-64");
+		ck_assert_int_eq(preflight_check_settings(&environment, why), EXIT_REFUSED);
+	}
+}
+END_TEST
+
 START_TEST(needed_sanitizer_is_found)
 {
 	struct preflight preflight;
@@ -300,7 +379,8 @@ END_TEST
 START_TEST(damaged_programs_never_crash)
 {
 	unsigned char good[FILE_BYTES], bytes[FILE_BYTES];
-	int fd = open(in_directory("good"), O_RDONLY);
+	write_go("go", true, ".gopclntab");
+	int fd = open(in_directory("go"), O_RDONLY);
 	ck_assert_int_eq(read(fd, good, sizeof(good)), sizeof(good));
 	close(fd);
 	srandom(4);
@@ -310,6 +390,8 @@ START_TEST(damaged_programs_never_crash)
 		for (int flip = 0; flip < 3; flip++)
 			bytes[4 + random() % 300] ^= (unsigned char)(1 << random() % 8);
 		bytes[DYNAMIC_AT + random() % 80] ^= (unsigned char)(1 << random() % 8);
+		bytes[SECTIONS_AT + random() % (FILE_BYTES - SECTIONS_AT)] ^=
+		        (unsigned char)(1 << random() % 8);
 		write_file("damaged", bytes, sizeof(bytes) - (size_t)(random() % 1024), 0755);
 		int status = preflight_check(&preflight, "damaged", &environment, why);
 		ck_assert(status == 0 || status == EXIT_CANNOT_RUN);
@@ -331,6 +413,7 @@ int main(void)
 	tcase_add_test(tcase, programs_that_gain_rights_are_refused);
 	tcase_add_test(tcase, scripts_are_judged_by_what_runs_them);
 	tcase_add_test(tcase, env_in_a_script_is_followed);
+	tcase_add_test(tcase, atomics_are_refused_where_they_cannot_be_switched);
 	tcase_add_test(tcase, needed_sanitizer_is_found);
 	tcase_add_test(tcase, damaged_programs_never_crash);
 	suite_add_tcase(suite, tcase);

@@ -44,6 +44,8 @@ START_TEST(own_keys_become_variables)
 	apply("mutex=yield:30");
 	apply("stats=off");
 	apply("match=my*");
+	apply("atomics=llsc");
+	ck_assert_str_eq(get("ABSHIM_ATOMICS"), "llsc");
 	ck_assert_str_eq(get("ABSHIM_MUTEX"), "yield:30");
 	ck_assert_str_eq(get("ABSHIM_STATS"), "off");
 	ck_assert_str_eq(get("ABSHIM_MATCH"), "my*");
@@ -148,6 +150,9 @@ START_TEST(what_is_wrong_is_said)
 		{ "futex=kernel:1", "takes no number" },
 		{ "sem=yield:0", "from 1 to 1000000" },
 		{ "pause=none", "right are default, pause, isb, yield, sb, nop" },
+		{ "atomics=LSE", "atomics=LSE: right are native, lse and llsc" },
+		{ "atomics=", "right are native, lse and llsc" },
+		{ "atomics+=lse", "holds one value" },
 		{ "stacks=65", "from 0 to 64" },
 		{ "stacks=", "from 0 to 64" },
 		{ "ABSHIM_RUN_PID=1", "unknown key" },

@@ -45,6 +45,22 @@ for value in "" -1 +1 x 65 1e1 0x10 16: 99999999999999999999; do
 	refused ABSHIM_STACKS="$value"
 done
 refused ABSHIM_STACKS=16 ABSHIM_STATS=off
+for value in "" LSE on off lse2 "lse " "$long"; do
+	refused ABSHIM_ATOMICS="$value"
+done
+# A switch that this CPU does not have: x86-64 at all, AArch64 without LSE.
+if [ "$ARCH" != aarch64 ]; then
+	for value in lse llsc; do
+		refused ABSHIM_ATOMICS=$value
+		grep -q "which is AArch64's" "$scratch/err" || fail "no reason: $value" "$scratch/err"
+	done
+elif [ -n "$EMULATOR" ]; then
+	emulator=$EMULATOR
+	EMULATOR="${EMULATOR% -cpu *} -cpu cortex-a72"
+	refused ABSHIM_ATOMICS=lse
+	EMULATOR=$emulator
+	grep -q "this CPU has no LSE atomics" "$scratch/err" || fail "no reason: lse" "$scratch/err"
+fi
 for value in "" "[" "ech[o" "[]" "[!]" "[a-" "echo\\"; do
 	refused ABSHIM_MATCH="$value"
 done
