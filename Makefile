@@ -50,17 +50,24 @@ SAN_FLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 SAN_FLAGS += $(if $(CLANG),,$(if $(filter thread,$(SAN)),-Wno-tsan))
 
 # What runs inside the target needs nothing but libc: no stack protector (its guard lives in ld.so
-# on AArch64), no outline atomics (libgcc), and every address bound before the constructor runs.
+# on AArch64), and every address bound before the constructor runs. Outline atomics follow the
+# switch: their helpers are libgcc's, linked in, and their flag is shim/atomics/switch.c's.
 SHIM_FLAGS := -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fno-stack-protector
 SHIM_FLAGS += -fasynchronous-unwind-tables -U_FORTIFY_SOURCE
-SHIM_FLAGS += $(if $(filter aarch64,$(ARCH)),-mno-outline-atomics)
+SHIM_FLAGS += $(if $(filter aarch64,$(ARCH)),-moutline-atomics)
 SHIM_MAP := $(wildcard shim/exports-$(ARCH).map)
 SHIM_LINK := -shared -nodefaultlibs -Wl,-soname,libabshim.so -Wl,-z,defs -Wl,-z,now -Wl,-z,relro
 SHIM_LINK += -Wl,-z,nodelete -Wl,-z,initfirst -Wl,-z,noexecstack -Wl,--as-needed
 SHIM_LINK += $(SHIM_MAP:%=-Wl,--version-script=%)
+SHIM_LIBS := -lc $(if $(filter aarch64,$(ARCH)),-lgcc)
 
 # Strategies and other parts lie one folder down.
 SHIM_SRC := $(wildcard shim/*.c shim/*/*.c)
+# What only one machine has.
+AARCH64_SRC := $(addprefix shim/,early.c entry_auxv.c entry_unwind.c)
+AARCH64_SRC += $(addprefix shim/atomics/,area.c hook.c image.c maps.c patch.c rewrite.c)
+AARCH64_SRC += $(addprefix shim/atomics/,rows.c survey.c switch.c)
+SHIM_SRC := $(filter-out $(if $(filter aarch64,$(ARCH)),,$(AARCH64_SRC)),$(SHIM_SRC))
 PROBES_SRC := $(wildcard probes/*.c)
 # Test programs have libc's own.
 FREESTANDING := shim/freestanding.c
@@ -137,7 +144,8 @@ $(LOADER_OBJ): private EXTRA := -I$(GENERATED)
 $(LOADER_OBJ): | $(PROTO_C)
 
 $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
-	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) -lc
+	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
+		$(SHIM_LIBS)
 
 $(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(PROTO_OBJ) $(BUILD)/links | $(SYSROOT_STAMP)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)

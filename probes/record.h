@@ -91,6 +91,8 @@ enum record_flag {
 	RECORD_NO_STACKS = 1u << 8, /* stacks were asked for, but the process was forked while
 	                               another thread was taking one: none can be taken */
 	RECORD_NO_ROOM = 1u << 9, /* the record's file system was full when more room was wanted */
+	RECORD_ATOMICS_UNHOOKED = 1u << 10, /* the atomics switch cannot see what is opened later:
+	                                       the loader is an unknown one */
 };
 
 struct record_header {

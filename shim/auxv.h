@@ -5,8 +5,12 @@
 #define SHIM_AUXV_H
 
 #include <link.h>
+#include <stddef.h>
 
-#define AUXV_HWCAP_ATOMICS (1ul << 8) /* of AArch64: the CPU has FEAT_LSE */
+/* Of AArch64 (Linux' asm/hwcap.h): the CPU has FEAT_LSE, FEAT_LSE128, FEAT_BTI. */
+#define AUXV_HWCAP_ATOMICS (1ul << 8)
+#define AUXV_HWCAP2_LSE128 (1ul << 47)
+#define AUXV_HWCAP2_BTI    (1ul << 17)
 
 /* The value of an AT_ type, 0 where the kernel gave none. environment: as it lies on the initial
  * stack, which is what a constructor is given: the auxiliary vector follows it. */

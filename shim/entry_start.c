@@ -3,6 +3,7 @@
  */
 #include <dlfcn.h>
 
+#include "atomics/switch.h"
 #include "export.h"
 #include "probes/modules.h"
 #include "real.h"
@@ -15,6 +16,7 @@ EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char 
         void (*init)(void), void (*fini)(void), void (*loader_fini)(void), void *stack_end)
 {
 	start_need_glibc();
+	atomics_settle();
 	stacks_load();
 	return REAL(__libc_start_main)(main, argc, argv, init, fini, loader_fini, stack_end);
 }

@@ -59,6 +59,8 @@ static const struct wanted wanted[] = {
 	{ "clock_gettime", (void **)&real_functions.clock_gettime, false, NULL },
 	{ "__libc_dlopen_mode", (void **)&real_functions.__libc_dlopen_mode, false, NULL },
 	{ "_dl_find_object", (void **)&real_functions._dl_find_object, false, NULL },
+	{ "getauxval", (void **)&real_functions.getauxval, false, NULL },
+	{ "dl_iterate_phdr", (void **)&real_functions.dl_iterate_phdr, false, NULL },
 #if defined(__x86_64__)
 	OLD_COND(pthread_cond_signal),
 	OLD_COND(pthread_cond_broadcast),
@@ -220,6 +222,9 @@ void real_find_before(
 	static const char *const names[] = {
 #define ENTRY(name, since) #name,
 #define ALIAS(name, since) #name,
+#if defined(__aarch64__)
+#define ENTRY_AARCH64(name, since) #name,
+#endif
 #include "entry_points.def"
 #undef ENTRY
 	};

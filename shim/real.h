@@ -6,6 +6,7 @@
 #define SHIM_REAL_H
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
@@ -60,6 +61,10 @@ struct real_functions {
 	__typeof__(__cxa_at_quick_exit) *__cxa_at_quick_exit;
 	void *(*__libc_dlopen_mode)(const char *name, int mode); /* before 2.34, as libdl's */
 	int (*_dl_find_object)(void *address, struct real_object *object);
+	unsigned long (*getauxval)(unsigned long type);
+	int (*dl_iterate_phdr)(
+	        int (*visit)(struct dl_phdr_info *object, size_t size, void *argument),
+	        void *argument);
 };
 
 extern struct real_functions real_functions __attribute__((visibility("hidden")));

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "atomics/switch.h"
 #include "auxv.h"
 #include "exit.h"
 #include "hold.h"
@@ -198,6 +199,7 @@ static void make_record(uint32_t flags, bool may_refuse)
 		return;
 	describe_process(flags);
 	uncovered_put();
+	atomics_put();
 }
 
 static void begin_anew(uint32_t flags)
@@ -248,12 +250,14 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 		start_directory[0] = '\0';
 	read_executable(environment, argc > 0 ? argv[0] : NULL);
 	settings_read(environment, executable);
+	atomics_follow(environment);
 	real_resolve();
 	if (!settings.matches)
 		return;
 	find_library();
 	uncovered_find_defined(executable);
 	make_record(0, true);
+	atomics_start(executable);
 	if (settings.stats == STATS_HOLD && !hold_start())
 		settings_refuse((const char *const[]){
 		        "ABSHIM_STATS=hold: no memory for held locks: raise the limit on it "

@@ -1,0 +1,39 @@
+/*
+ * Which atomics a loaded object holds, and which of them the switch can change.
+ */
+#ifndef SHIM_ATOMICS_SURVEY_H
+#define SHIM_ATOMICS_SURVEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image.h"
+#include "probes/record.h"
+
+/* An instruction, or a loop of exclusives, of the family that is not wanted. */
+struct site {
+	uint64_t address;
+	uint32_t word;      /* the first one */
+	uint8_t words;      /* 1, or the loop's length */
+	uint8_t exclusives; /* instructions of the family in it: 1, or the loop's */
+	uint8_t left;       /* enum record_left, LEFT_COUNT: nothing speaks against it */
+};
+
+struct survey {
+	const struct image *image;
+	bool wants_lse;     /* the family that is not wanted is that of exclusives, else LSE */
+	uint32_t helpers;   /* outline helpers */
+	uint64_t flag;      /* the byte that the first of them reads */
+	bool disagree;      /* not all of them read it, or it is no data of the object's */
+	struct site *sites; /* sorted by address; memory of its own */
+	size_t count, room;
+	uint32_t found, left[LEFT_COUNT]; /* instructions outside helpers; without those of sites */
+	int error;                        /* errno when not all could be looked at, else 0 */
+};
+
+/* Fills in the survey; survey_end gives its memory back. */
+void survey_make(struct survey *survey, const struct image *image, bool wants_lse);
+void survey_end(struct survey *survey);
+
+#endif
