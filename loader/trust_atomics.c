@@ -78,12 +78,10 @@ static void note_cost(struct trust *trust, const struct atomics_rows *rows)
 	        atomics_family(choice));
 }
 
-/* Whether a process was told to switch and does not say what came of it. A forked child has what
- * its parent had. */
+/* Whether a process was told to switch and does not say what came of it. */
 static bool is_silent(const struct record *record)
 {
-	return record->control.atomics != ATOMICS_NATIVE && !atomics_recorded(record) &&
-	       (record->header.flags & RECORD_FORKED) == 0;
+	return record->control.atomics != ATOMICS_NATIVE && !atomics_recorded(record);
 }
 
 void trust_atomics(struct trust *trust, const struct model *model)

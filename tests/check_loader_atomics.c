@@ -239,20 +239,12 @@ START_TEST(nothing_is_said_where_nothing_was_asked)
 }
 END_TEST
 
-START_TEST(silence_is_a_doubt_but_for_forked_children)
+START_TEST(silence_is_a_doubt)
 {
 	build(1);
 	char *text = flat_report(WRITE_DEFAULT_TOP);
 	expect_text(text, "take it for not switched");
 	expect_none(text, "total: ");
-	free(text);
-	stop();
-	symbols = NULL;
-	start();
-	made[0].header->flags = RECORD_FORKED;
-	build(1);
-	text = flat_report(WRITE_DEFAULT_TOP);
-	expect_none(text, "take it for not switched");
 	free(text);
 }
 END_TEST
@@ -432,7 +424,7 @@ int main(void)
 	tcase_add_test(tcase, text_says_what_became_of_each_object);
 	tcase_add_test(tcase, doubts_are_notes);
 	tcase_add_test(tcase, nothing_is_said_where_nothing_was_asked);
-	tcase_add_test(tcase, silence_is_a_doubt_but_for_forked_children);
+	tcase_add_test(tcase, silence_is_a_doubt);
 	tcase_add_test(tcase, json_has_every_object);
 	tcase_add_test(tcase, rows_of_one_path_are_merged);
 	tcase_add_test(tcase, choices_of_processes_are_kept_apart);

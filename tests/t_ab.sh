@@ -151,8 +151,8 @@ says "a library was not preloaded: ERROR: ld.so: object 'libnope.so' from LD_PRE
 runs length 1
 rm -rf "$dir"
 # shellcheck disable=SC3045
-(ulimit -f 32768 && "$BUILD/abshim" ab -o "$dir" -n 1 --retries 5 --metric 'regex:throughput=([0-9]+)' -- \
-	sh -c 'yes throughput=1 | head -c 20000000; true') >"$scratch/out" 2>"$scratch/err"
+(ulimit -f 40000 && "$BUILD/abshim" ab -o "$dir" -n 1 --retries 5 --metric 'regex:throughput=([0-9]+)' -- \
+	sh -c 'yes throughput=1 | head -c 30000000; true') >"$scratch/out" 2>"$scratch/err"
 expect "status at the limit of file sizes" 3 $?
 says "client.out has reached the limit of file sizes"
 if unshare -rm true 2>/dev/null; then
