@@ -216,6 +216,7 @@ fuzz:
 		$(FUZZERS:$(BUILD)/%=$(FUZZ_BUILD)/%)
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS) 1048576
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_parse $(FUZZ_SECONDS) 16384 tests/data/outputs tests/fuzz/outputs
+	scripts/fuzz $(FUZZ_BUILD)/fuzz_audit $(FUZZ_SECONDS) 65536 tests/fuzz/elf
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o \
 		$(call obj,$(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_SRC)) $(PROTO_OBJ) \
@@ -266,7 +267,7 @@ help:
 	@echo 'make tests      what make check and make bench run, without running it'
 	@echo 'make check      the test programs and stories (x86_64: the AArch64 ones too, emulated)'
 	@echo 'make bench      ratios to bare glibc, as JSON lines and a table'
-	@echo 'make fuzz       feeds damaged records and outputs to abshim for FUZZ_SECONDS each (with clang)'
+	@echo 'make fuzz       feeds damaged records, outputs and ELF files to abshim for FUZZ_SECONDS each (with clang)'
 	@echo 'make install    to $$DESTDIR$$PREFIX, PREFIX=$(PREFIX); make uninstall removes it'
 	@echo 'make deb        a Debian package, $(BUILD)/abshim_VERSION_ARCH.deb'
 	@echo 'make clean      removes what make built'

@@ -123,7 +123,8 @@ check_companions() {
 	compile ${arm}objcopy --only-keep-debug "$scratch/whole.so" "$scratch/whole.debug"
 	compile ${arm}strip -o "$scratch/stripped.so" "$scratch/whole.so"
 	compile ${arm}objcopy --compress-debug-sections=zlib-gabi "$scratch/whole.so" "$scratch/compressed.so"
-	compile ${arm}objcopy -S --keep-symbols=/dev/null "$scratch/whole.debug" "$scratch/mini"
+	${arm}nm -f posix "$scratch/whole.so" | awk '$2 ~ /^[tT]$/ { print $1 }' >"$scratch/keep"
+	compile ${arm}objcopy -S "--keep-symbols=$scratch/keep" "$scratch/whole.debug" "$scratch/mini"
 	xz "$scratch/mini"
 	compile ${arm}objcopy --add-section ".gnu_debugdata=$scratch/mini.xz" "$scratch/stripped.so" "$scratch/mini.so"
 	expect_refusal whole.debug
@@ -142,12 +143,12 @@ check_companions() {
 
 # An AArch64 processor's instructions are little-endian in big-endian files too.
 check_orders() {
-	compile ${arm}gcc -O2 -mbig-endian -march=armv8.1-a -DALONE -S -o "$scratch/big.s" $data/sites.c
-	compile ${arm}gcc -O2 -mbig-endian -march=armv8.1-a -DALONE -c -o "$scratch/big.o" $data/sites.c
+	compile ${arm}gcc -O2 -ffreestanding -mbig-endian -march=armv8.1-a -DALONE -S -o "$scratch/big.s" $data/sites.c
+	compile ${arm}gcc -O2 -ffreestanding -mbig-endian -march=armv8.1-a -DALONE -c -o "$scratch/big.o" $data/sites.c
 	compile ${arm}ld -EB -m aarch64linuxb -o "$scratch/big" "$scratch/big.o"
 	compile ${arm}strip -o "$scratch/big-stripped" "$scratch/big"
-	compile ${arm}gcc -O2 -mabi=ilp32 -march=armv8.1-a -DALONE -S -o "$scratch/half.s" $data/sites.c
-	compile ${arm}gcc -O2 -mabi=ilp32 -march=armv8.1-a -DALONE -c -o "$scratch/half.o" $data/sites.c
+	compile ${arm}gcc -O2 -ffreestanding -mabi=ilp32 -march=armv8.1-a -DALONE -S -o "$scratch/half.s" $data/sites.c
+	compile ${arm}gcc -O2 -ffreestanding -mabi=ilp32 -march=armv8.1-a -DALONE -c -o "$scratch/half.o" $data/sites.c
 	compile ${arm}ld -m aarch64linux32 -o "$scratch/half" "$scratch/half.o"
 	compile ${arm}strip -o "$scratch/half-stripped" "$scratch/half"
 	for name in big half; do
