@@ -4,8 +4,6 @@
  */
 #include "code_ranges.h"
 
-#include <string.h>
-
 /* Pointer encodings (DW_EH_PE_*): the format in the low half, the base in bits 4 to 6. */
 enum {
 	FORMAT = 0x0f,
@@ -142,17 +140,49 @@ static struct cursor open_entry(const struct image_bytes *image, uint64_t addres
 	return entry;
 }
 
+/* Reads what the letters of a CIE's augmentation stand for: the encoding of its FDEs' addresses. */
+static unsigned read_augmentation(struct cursor *cie, const char *letters)
+{
+	unsigned encoding = FORMAT_ABSPTR, personality;
+	for (; *letters != '\0'; letters++) {
+		switch (*letters) {
+		case 'z': /* the length of what follows */
+			read_leb(cie, false);
+			break;
+		case 'R':
+			encoding = (unsigned)read_unsigned(cie, 1);
+			break;
+		case 'L':
+			read_unsigned(cie, 1);
+			break;
+		case 'P':
+			personality = (unsigned)read_unsigned(cie, 1);
+			if (personality == ALIGNED)
+				return OMITTED;
+			read_format(cie, personality);
+			break;
+		case 'S': /* a signal's frame; AArch64: key B, tagged stack */
+		case 'B':
+		case 'G':
+			break;
+		default:
+			return OMITTED;
+		}
+	}
+	return encoding;
+}
+
 /* The encoding of the addresses in a CIE's FDEs, OMITTED where it cannot be told. */
 static unsigned cie_encoding(const struct image_bytes *image, uint64_t address)
 {
 	struct cursor cie = open_entry(image, address);
 	char augmentation[8] = { 0 };
-	if (read_unsigned(&cie, 4) != 0)
-		return OMITTED;
-	uint64_t version = read_unsigned(&cie, 1);
-	for (unsigned i = 0; (augmentation[i] = (char)read_unsigned(&cie, 1)) != 0; i++)
+	uint64_t id = read_unsigned(&cie, 4), version = read_unsigned(&cie, 1);
+	for (unsigned i = 0; (augmentation[i] = (char)read_unsigned(&cie, 1)) != '\0'; i++)
 		if (i + 1 == sizeof(augmentation))
 			return OMITTED;
+	if (id != 0 || (version != 1 && version != 3 && version != 4))
+		return OMITTED;
 	if (version == 4)
 		read_unsigned(&cie, 2); /* sizes of an address and of a segment's selector */
 	read_leb(&cie, false);          /* code alignment */
@@ -161,19 +191,7 @@ static unsigned cie_encoding(const struct image_bytes *image, uint64_t address)
 		read_unsigned(&cie, 1); /* the return address's column */
 	else
 		read_leb(&cie, false);
-	if (augmentation[0] == 'z')
-		read_leb(&cie, false);
-	unsigned encoding = FORMAT_ABSPTR;
-	for (const char *letter = augmentation; *letter != '\0' && !cie.failed; letter++) {
-		if (*letter == 'R')
-			encoding = (unsigned)read_unsigned(&cie, 1);
-		else if (*letter == 'L')
-			read_unsigned(&cie, 1);
-		else if (*letter == 'P')
-			read_format(&cie, (unsigned)read_unsigned(&cie, 1));
-		else if (strchr("zSBG", *letter) == NULL)
-			return OMITTED;
-	}
+	unsigned encoding = read_augmentation(&cie, augmentation);
 	return cie.failed ? OMITTED : encoding;
 }
 
