@@ -13,33 +13,17 @@
 
 #include "../command.h"
 #include "../elf.h"
+#include "../host.h"
 #include "../json_members.h"
 #include "machine.h"
 
-#define CPU_FOLDER  "/sys/devices/system/cpu"
-#define HUGE_PAGES  "/sys/kernel/mm/transparent_hugepage/enabled"
-#define MUCH_LOAD   0.25 /* of the CPUs, on average over the last minute */
-#define RANDOMIZE   "/proc/sys/kernel/randomize_va_space"
-#define LINE_LENGTH 512
-
-/* A file's first line. False when it cannot be read. */
-static bool read_line(const char *path, char line[LINE_LENGTH])
-{
-	FILE *in = fopen(path, "re");
-	bool got = in != NULL && fgets(line, LINE_LENGTH, in) != NULL;
-	if (in != NULL)
-		fclose(in);
-	if (got)
-		line[strcspn(line, "\n")] = '\0';
-	else
-		*line = '\0';
-	return got;
-}
+#define MUCH_LOAD 0.25 /* of the CPUs, on average over the last minute */
+#define RANDOMIZE "/proc/sys/kernel/randomize_va_space"
 
 static void member_line(json_t *object, const char *key, const char *path)
 {
-	char line[LINE_LENGTH];
-	read_line(path, line);
+	char line[HOST_LINE];
+	host_line("", path, line);
 	member_known(object, key, line);
 }
 
@@ -47,7 +31,7 @@ static void member_line(json_t *object, const char *key, const char *path)
 static void add_cpu(json_t *object)
 {
 	static const char *const keys[] = { "model name", "CPU implementer", "CPU part" };
-	char line[LINE_LENGTH], text[LINE_LENGTH] = "";
+	char line[HOST_LINE], text[HOST_LINE] = "";
 	FILE *in = fopen("/proc/cpuinfo", "re");
 	for (size_t at = 0; in != NULL && fgets(line, sizeof(line), in) != NULL && *line != '\n';) {
 		char *value = strstr(line, ": ");
@@ -69,7 +53,7 @@ static void add_kernel(json_t *object)
 	struct utsname name;
 	if (uname(&name) != 0)
 		return;
-	char text[2 * LINE_LENGTH];
+	char text[2 * HOST_LINE];
 	snprintf(text, sizeof(text), "%.200s %.200s %.200s", name.sysname, name.release,
 	        name.machine);
 	member_string(object, "kernel", text);
@@ -80,13 +64,13 @@ static void add_kernel(json_t *object)
 static void add_mitigations(json_t *object)
 {
 	json_t *mitigations = json_object();
-	DIR *directory = opendir(CPU_FOLDER "/vulnerabilities");
+	DIR *directory = opendir(HOST_CPUS "/vulnerabilities");
 	struct dirent *entry;
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		char path[LINE_LENGTH];
+		char path[HOST_LINE];
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(path, sizeof(path), CPU_FOLDER "/vulnerabilities/%s", entry->d_name);
+		snprintf(path, sizeof(path), HOST_CPUS "/vulnerabilities/%s", entry->d_name);
 		member_line(mitigations, entry->d_name, path);
 	}
 	if (directory != NULL)
@@ -94,27 +78,11 @@ static void add_mitigations(json_t *object)
 	json_object_set_new(object, "mitigations", mitigations);
 }
 
-/* "on", "off", or null where the kernel does not say. */
-static void add_turbo(json_t *object)
-{
-	char line[LINE_LENGTH];
-	const char *word = "";
-	if (read_line(CPU_FOLDER "/intel_pstate/no_turbo", line))
-		word = strcmp(line, "0") == 0 ? "on" : "off";
-	else if (read_line(CPU_FOLDER "/cpufreq/boost", line))
-		word = strcmp(line, "1") == 0 ? "on" : "off";
-	member_known(object, "turbo", word);
-}
-
-/* The word in brackets of "always [madvise] never". */
 static void add_huge_pages(json_t *object)
 {
-	char line[LINE_LENGTH];
-	read_line(HUGE_PAGES, line);
-	char *open = strchr(line, '['), *close = open != NULL ? strchr(open, ']') : NULL;
-	if (close != NULL)
-		*close = '\0';
-	member_known(object, "transparent_huge_pages", close != NULL ? open + 1 : "");
+	char word[HOST_LINE];
+	host_huge_pages("", word);
+	member_known(object, "transparent_huge_pages", word);
 }
 
 static void add_load(json_t *object)
@@ -184,8 +152,8 @@ json_t *machine_fingerprint(const struct design *design, const char *library)
 	add_cpu(object);
 	add_kernel(object);
 	add_mitigations(object);
-	member_line(object, "governor", CPU_FOLDER "/cpu0/cpufreq/scaling_governor");
-	add_turbo(object);
+	member_line(object, "governor", HOST_CPUS "/cpu0/cpufreq/scaling_governor");
+	member_known(object, "turbo", host_turbo(""));
 	add_huge_pages(object);
 	member_line(object, "randomize_va_space", RANDOMIZE);
 	add_load(object);
@@ -241,7 +209,7 @@ bool machine_notes(const json_t *fingerprint, struct texts *notes)
 		done = done &&
 		       texts_format(notes, "turbo is on, so the clock depends on heat and on other "
 		                           "cores: write 1 to intel_pstate/no_turbo or 0 to "
-		                           "cpufreq/boost in " CPU_FOLDER);
+		                           "cpufreq/boost in " HOST_CPUS);
 	if (cpus > 0 && load > MUCH_LOAD * cpus)
 		done = done && texts_format(notes,
 		                       "other programs were at work when the experiment began "
