@@ -1,7 +1,8 @@
 /*
- * Calls of outline helpers that lie further away than a branch reaches: linkers put a veneer between.
+ * Calls of outline helpers that lie further away than a branch reaches: linkers put a veneer
+ * between.
  */
-unsigned word;
+unsigned counter;
 
 unsigned long __getauxval(unsigned long type);
 void near_call(void);
@@ -16,8 +17,8 @@ unsigned long __getauxval(unsigned long type)
 
 void near_call(void)
 {
-	__atomic_fetch_add(&word, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&word, 2, __ATOMIC_ACQUIRE);
+	__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&counter, 2, __ATOMIC_ACQUIRE);
 }
 
 __attribute__((section(".far"))) unsigned far_call(unsigned *number)
@@ -30,7 +31,7 @@ __attribute__((section(".far"))) unsigned far_call(unsigned *number)
 void _start(void)
 {
 	near_call();
-	far_call(&word);
+	far_call(&counter);
 	for (;;)
 		;
 }
