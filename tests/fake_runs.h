@@ -22,6 +22,7 @@ struct fake {
 	double noise;                            /* of values around 100, of arm b around 110 */
 	const char *log; /* a file that gets each number begun, NULL: none */
 	unsigned calls;
+	unsigned switched; /* objects, by the atomics switch */
 };
 
 static inline void fake_log(const struct fake *fake, unsigned number)
@@ -51,6 +52,9 @@ static inline enum launch_end fake_run(struct launcher *launcher, const struct d
 	/* 37 and 101 have no common factor: values that look unlike each other. */
 	double value = 100 + 10 * (double)run->arm + fake->noise * (run->number * 37 % 101) / 101;
 	ck_assert(run_add(run, "throughput", value, UNIT_RATE, BETTER_MORE));
+	if (fake->switched > 0)
+		ck_assert(run_add(
+		        run, "shim.atomics.switched", fake->switched, UNIT_COUNT, BETTER_UNKNOWN));
 	run->seconds = 1;
 	return fate == FAKE_HOPELESS ? LAUNCH_HOPELESS : LAUNCH_ENDED;
 }

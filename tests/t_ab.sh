@@ -145,6 +145,14 @@ ABSHIM_COLOUR=red ab 78 -n 1 -- true
 says "unknown variable"
 runs length 1
 
+if [ "$ARCH" != aarch64 ]; then # before anything has begun, behind a server's shell too
+	ab 78 -a atomics=llsc -b atomics=lse -n 1 -- true
+	says "the switch between LSE and LL/SC is AArch64's"
+	ab 78 -b atomics=lse -n 1 --server 'exec sleep 60' --ready true -- true
+	says "the switch between LSE and LL/SC is AArch64's"
+	[ ! -e "$dir" ] || fail "an experiment has begun"
+fi
+
 # A library of an arm that is not there, and a disk that is full.
 ab 3 -a LD_PRELOAD=libnope.so -b mutex=glibc -n 1 --metric wall -- sh -c 'echo throughput=1'
 says "a library was not preloaded: ERROR: ld.so: object 'libnope.so' from LD_PRELOAD"

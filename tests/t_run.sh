@@ -64,6 +64,11 @@ says_one_line "unknown variable"
 try 0 run -s A=1 -s A+=2 -s LD_PRELOAD+=libjemalloc.so.2 sh -c 'echo "$A ${LD_PRELOAD##*/}"'
 expect "variables" "1:2 libabshim.so:libjemalloc.so.2" "$(cat "$scratch/out")"
 
+if [ "$ARCH" != aarch64 ]; then
+	try 78 run -s atomics=llsc true
+	says_one_line "the switch between LSE and LL/SC is AArch64's, this abshim is for"
+fi
+
 # A path gets the report, and never over another one.
 try 3 run --report "$scratch/r.json" "$ends" return
 try 137 run --report "$scratch/r.json" "$ends" kill
