@@ -56,6 +56,7 @@ struct section image_section(const struct image *image, uint32_t index)
 		.name = (uint32_t)FIELD(image, bytes, Shdr, sh_name),
 		.type = (uint32_t)FIELD(image, bytes, Shdr, sh_type),
 		.link = (uint32_t)FIELD(image, bytes, Shdr, sh_link),
+		.info = (uint32_t)FIELD(image, bytes, Shdr, sh_info),
 		.flags = FIELD(image, bytes, Shdr, sh_flags),
 		.address = FIELD(image, bytes, Shdr, sh_addr),
 		.offset = FIELD(image, bytes, Shdr, sh_offset),

@@ -16,7 +16,7 @@ struct segment {
 };
 
 struct section {
-	uint32_t name, type, link;
+	uint32_t name, type, link, info;
 	uint64_t flags, address, offset, size, entry_size;
 };
 

@@ -66,12 +66,21 @@ void map_close(struct map *map)
 	munmap((void *)(uintptr_t)map->view.bytes, map->view.size);
 }
 
+static bool is_mapped(const unsigned char *bytes)
+{
+	uint64_t address = (uint64_t)(uintptr_t)bytes;
+	for (const struct map *map = maps; map != NULL; map = map->next)
+		if (address - (uint64_t)(uintptr_t)map->view.bytes < map->view.size)
+			return true;
+	return false;
+}
+
 /* Pages that were replaced would read as zeros in any case. */
 void map_release(const unsigned char *bytes, uint64_t size)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t start = ((uint64_t)(uintptr_t)bytes + page - 1) & ~(page - 1);
 	uint64_t end = ((uint64_t)(uintptr_t)bytes + size) & ~(page - 1);
-	if (start < end)
+	if (start < end && is_mapped(bytes) && is_mapped(bytes + size - 1))
 		madvise((void *)(uintptr_t)start, end - start, MADV_DONTNEED);
 }

@@ -26,7 +26,8 @@ bool map_open(struct map *map, int fd);
 
 void map_close(struct map *map);
 
-/* Gives the memory of size bytes back, which are read from the file again if need be. */
+/* Gives the memory of size bytes back if they are of an open map: they are read from the file again
+ * if need be. */
 void map_release(const unsigned char *bytes, uint64_t size);
 
 /* Whether size bytes at offset lie in the view. */

@@ -65,10 +65,10 @@ static bool symbol_address(const struct image *image, const struct code *code,
 	return code_piece(code, *address) != NULL;
 }
 
-static void add_mark(struct audit_symbols *symbols, uint64_t address, bool is_data)
+static void add_mark(struct audit_symbols *symbols, uint64_t address, bool is_code)
 {
 	symbols->marks = grow(symbols->marks, symbols->mark_count, sizeof(*symbols->marks));
-	symbols->marks[symbols->mark_count++] = address * 2 + is_data;
+	symbols->marks[symbols->mark_count++] = address * 2 + is_code;
 }
 
 static void add_helper(struct audit_symbols *symbols, uint64_t address, uint64_t size)
@@ -106,7 +106,7 @@ static void take_symbol(struct audit_symbols *symbols, const struct image *image
 	        !symbol_address(image, code, symbol, &address))
 		return;
 	if (mapping)
-		add_mark(symbols, address, name[1] == 'd');
+		add_mark(symbols, address, name[1] == 'x');
 	else
 		add_helper(symbols, address, symbol->size);
 }

@@ -13,7 +13,7 @@ struct helper_symbol {
 
 struct audit_symbols {
 	bool present;    /* a symbol table of any kind was read */
-	uint64_t *marks; /* mapping symbols, sorted: address * 2, + 1 where data begins */
+	uint64_t *marks; /* mapping symbols, sorted: address * 2, + 1 where code begins, not data */
 	size_t mark_count;
 	struct helper_symbol *helpers; /* by address, no two at one */
 	size_t helper_count;
