@@ -99,6 +99,10 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard test
 CONFORM := $(BUILD)/workloads/conform
 WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
 PLUGINS := $(patsubst tests/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard tests/plugins/*.c))
+# AArch64's two families inline, beside the outline atomics that are compilers' default.
+ATOMICS := $(if $(filter aarch64,$(ARCH)),workloads/atomics_lse workloads/atomics_llsc plugins/atomics_lse.so)
+ATOMICS += $(if $(filter aarch64,$(ARCH)),tests/libabshim-forced.so)
+ATOMICS := $(ATOMICS:%=$(BUILD)/%)
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
 .PHONY: all tests check check-programs check-stories fuzz bench install uninstall deb clean help
@@ -107,7 +111,7 @@ PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/
 
 all: $(LIBRARY) $(COMMAND)
 
-tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS)
+tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS) $(ATOMICS)
 
 # $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
 # depends on it is made again after a change of flags or of the list of sources.
@@ -183,6 +187,27 @@ $(PLUGINS): $(BUILD)/plugins/%.so: tests/plugins/%.c $(BUILD)/flags
 	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN' -o $@ $<
 
+$(BUILD)/workloads/%_lse: tests/workloads/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(C_FLAGS) -march=armv8.1-a $(LDFLAGS) -pthread -o $@ $<
+
+$(BUILD)/workloads/%_llsc: tests/workloads/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(C_FLAGS) -mno-outline-atomics $(LDFLAGS) -pthread -o $@ $<
+
+$(BUILD)/plugins/%_lse.so: tests/plugins/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,LD)$(TARGET_CC) $(C_FLAGS) -march=armv8.1-a $(LDFLAGS) -fPIC -shared -o $@ $<
+
+# Takes ABSHIM_ATOMICS=lse on any CPU, to show that the switch is a real one.
+FORCED := $(BUILD)/tests/settings-forced.o
+$(FORCED): shim/settings.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call short,CC)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(SHIM_FLAGS) -DSETTINGS_LSE_ANYWHERE -fPIC -c -o $@ $<
+
+$(BUILD)/tests/libabshim-forced.so: $(FORCED) $(filter-out %/shim/settings.o,$(call pic,$(SHIM_SRC) $(PROBES_SRC))) $(BUILD)/links
+	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(SHIM_LIBS)
+
 $(PRELOADS): $(BUILD)/preload/%.so: tests/preload/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(DEPENDENCIES) $(C_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
@@ -215,6 +240,7 @@ fuzz:
 	+@$(MAKE) CC=clang SAN=fuzzer-no-link,address,undefined BUILD=$(FUZZ_BUILD) \
 		$(FUZZERS:$(BUILD)/%=$(FUZZ_BUILD)/%)
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_record $(FUZZ_SECONDS) 1048576
+	scripts/fuzz $(FUZZ_BUILD)/fuzz_code_ranges $(FUZZ_SECONDS) 4096 tests/fuzz/code_ranges
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_parse $(FUZZ_SECONDS) 16384 tests/data/outputs tests/fuzz/outputs
 	scripts/fuzz $(FUZZ_BUILD)/fuzz_audit $(FUZZ_SECONDS) 65536 tests/fuzz/elf
 
