@@ -7,7 +7,7 @@
 #define ABSHIM_VERSION "0.1.0"
 
 enum exit_status {
-	EXIT_UNREADABLE = 2,    /* report: the record cannot be read */
+	EXIT_UNREADABLE = 2,    /* report, audit: a record or file cannot be read */
 	EXIT_INVALID_RUN = 3,   /* ab: a run stayed invalid */
 	EXIT_REFUSED = 78,      /* the shim refused its settings and ended the target */
 	EXIT_OWN_FAILURE = 125, /* wrong usage, or abshim itself failed */
@@ -21,6 +21,7 @@ int command_ab(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_audit(int argc, char **argv);
 int command_list(int argc, char **argv);
 
 #endif

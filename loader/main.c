@@ -24,6 +24,8 @@ static const struct {
 	        "says how many runs show a difference, from the spread of those there are" },
 	{ "report", command_report, "[--FORMAT] [OPTION]... FILE|PID|DIRECTORY|- ...",
 	        "prints records, or what running processes have counted so far" },
+	{ "audit", command_audit, "[OPTION]... FILE|DIR|PID|COMMAND...",
+	        "says which atomic instructions programs hold, and what can be switched in them" },
 	{ "list", command_list, "[--json]", "lists strategies, variables, counters and parsers" },
 };
 
@@ -52,7 +54,7 @@ int main(int argc, char **argv)
 {
 	output_guard_standard_descriptors();
 	if (argc < 2) {
-		message("give a command: run, ab, compare, plan, report or list; see abshim "
+		message("give a command: run, ab, compare, plan, report, audit or list; see abshim "
 		        "--help");
 		return EXIT_OWN_FAILURE;
 	}
@@ -65,8 +67,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	message("%s: unknown command; right are run, ab, compare, plan, report and list (abshim "
-	        "--help)",
+	message("%s: unknown command; right are run, ab, compare, plan, report, audit and list "
+	        "(abshim --help)",
 	        argv[1]);
 	return EXIT_OWN_FAILURE;
 }

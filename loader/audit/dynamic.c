@@ -305,7 +305,6 @@ static bool walk(int fd, const struct table *table,
 		const struct dynamic_symbol symbol = {
 			.name = strings + symbols[i].st_name,
 			.defined = symbols[i].st_shndx != SHN_UNDEF,
-			.is_protected = ELF64_ST_VISIBILITY(symbols[i].st_other) == STV_PROTECTED,
 		};
 		take(context, &symbol);
 	}

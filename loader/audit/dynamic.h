@@ -37,7 +37,6 @@ bool dynamic_is_program(const struct dynamic *dynamic);
 struct dynamic_symbol {
 	const char *name;
 	bool defined; /* else imported */
-	bool is_protected;
 };
 
 /* Calls take for each global symbol, functions or of unknown type. False when they cannot be read.
