@@ -372,17 +372,17 @@ enum record_outline {
 
 /* With ATOMICS_LSE or ATOMICS_LLSC: what the switch did to one loaded object. */
 struct record_atomics {
-	uint32_t state;            /* 0: not valid (yet), 1 valid */
-	uint32_t outline;          /* enum record_outline */
-	uint32_t helpers;          /* outline helpers that read the flag */
-	uint32_t unloaded;         /* 1: it is mapped no more */
-	uint32_t inline_found;     /* inline instructions of the other family; with ATOMICS_LSE
-	                              those of exclusive loops */
-	uint32_t inline_rewritten; /* of these */
-	uint32_t left[LEFT_COUNT]; /* of these, by reason: the rest */
-	uint32_t unreadable;       /* errno when its code could not be looked at, else 0 */
-	uint64_t flag;             /* link-time address of the flag, 0 none */
-	uint64_t base;             /* how far it is loaded from its link-time addresses */
+	uint32_t state;              /* 0: not valid (yet), 1 valid */
+	uint32_t outline;            /* enum record_outline */
+	uint32_t helpers;            /* outline helpers that read the flag */
+	uint32_t unloaded;           /* 1: it is mapped no more */
+	uint32_t inline_found;       /* inline instructions of the other family; with ATOMICS_LSE
+	                                those of exclusive loops */
+	uint32_t inline_rewritten;   /* of these */
+	uint32_t left[LEFT_COUNT];   /* of these, by reason: the rest */
+	uint32_t unreadable;         /* errno when its code could not be looked at, else 0 */
+	uint64_t flag;               /* link-time address of the flag, 0 none */
+	uint64_t base;               /* how far it is loaded from its link-time addresses */
 	char path[RECORD_PATH_SIZE]; /* as the loader found it; the program's absolute one */
 };
 
