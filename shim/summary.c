@@ -75,6 +75,90 @@ static void add_count(uint64_t number, const char *what)
 	add(what);
 }
 
+static void add_hex(uint64_t number)
+{
+	char digits[2] = "";
+	unsigned shift = 60;
+	while (shift > 0 && number >> shift == 0)
+		shift -= 4;
+	add("0x");
+	for (;; shift -= 4) {
+		digits[0] = "0123456789abcdef"[number >> shift & 15];
+		add(digits);
+		if (shift == 0)
+			return;
+	}
+}
+
+static void add_outline(const struct record_atomics *made)
+{
+	const char *family = settings.atomics == ATOMICS_LSE ? "LSE" : "LL/SC";
+	if (made->outline == OUTLINE_SWITCHED) {
+		add("outline switched to ");
+		add(family);
+		add(" (");
+		add_count(made->helpers, made->helpers == 1 ? " helper" : " helpers");
+		add(", flag ");
+		add_hex(made->flag);
+		add(")");
+	} else if (made->outline == OUTLINE_DISAGREE) {
+		add("outline out of reach (helpers read different flags)");
+	} else if (made->outline == OUTLINE_PROTECTED) {
+		add("outline out of reach (the flag cannot be written)");
+	}
+}
+
+static void add_inline(const struct record_atomics *made)
+{
+	static const char *const reasons[LEFT_COUNT] = {
+#define LEFT(name, text) text,
+#include "probes/atomics_left.def"
+	};
+	if (made->inline_found == 0)
+		return;
+	add(made->outline != OUTLINE_NONE ? ", inline rewritten " : "inline rewritten ");
+	add_count(made->inline_rewritten, " of ");
+	add_number(made->inline_found);
+	for (unsigned why = 0; why < LEFT_COUNT; why++)
+		if (made->left[why] != 0) {
+			add(", ");
+			add_count(made->left[why], " left: ");
+			add(reasons[why]);
+		}
+}
+
+static void add_object(const struct record_atomics *made)
+{
+	const char *slash = strrchr(made->path, '/');
+	add("abshim: atomics: ");
+	add(slash != NULL ? slash + 1 : made->path);
+	add(made->unloaded != 0 ? " (unloaded): " : ": ");
+	add_outline(made);
+	add_inline(made);
+	if (made->unreadable != 0) {
+		add("out of reach (errno ");
+		add_count(made->unreadable, ")");
+	} else if (made->outline == OUTLINE_NONE && made->inline_found == 0) {
+		add("inert (no atomics)");
+	}
+	add("\n");
+}
+
+/* What the atomics switch did; a line that has no room is left out whole. */
+static void add_objects(void)
+{
+	for (uint32_t entry = 0; entry < record_used(REGION_ATOMICS); entry++) {
+		const struct record_atomics *made = record_entry(REGION_ATOMICS, entry);
+		size_t before = text.length;
+		/* Pairs with row_put: the row is complete. */
+		if (__atomic_load_n(&made->state, __ATOMIC_ACQUIRE) == 0)
+			continue;
+		add_object(made);
+		if (text.length == sizeof(text.bytes) - 1)
+			text.length = before;
+	}
+}
+
 static void compose(void)
 {
 	struct counters totals;
@@ -101,6 +185,7 @@ static void compose(void)
 	add(": ");
 	add_place();
 	add("\n");
+	add_objects();
 }
 
 /* The reader of a pipe may have gone, or may not read. */

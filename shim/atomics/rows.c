@@ -48,13 +48,45 @@ struct object_row *row_claim(const struct link_map *map)
 	return &rows[at];
 }
 
+/* Whether the record says the same of an object that is no more: a library that comes and goes has
+ * one row. */
+static bool is_same(const struct record_atomics *written, const struct record_atomics *made)
+{
+	return written->unloaded != 0 && written->outline == made->outline &&
+	       written->helpers == made->helpers && written->flag == made->flag &&
+	       written->inline_found == made->inline_found &&
+	       written->inline_rewritten == made->inline_rewritten &&
+	       written->unreadable == made->unreadable &&
+	       memcmp(written->left, made->left, sizeof(made->left)) == 0 &&
+	       strcmp(written->path, made->path) == 0;
+}
+
+static uint32_t find_again(const struct record_atomics *made)
+{
+	for (uint32_t entry = 0; entry < record_used(REGION_ATOMICS); entry++) {
+		struct record_atomics *written = record_entry(REGION_ATOMICS, entry);
+		if (!is_same(written, made))
+			continue;
+		written->base = made->base;
+		__atomic_store_n(&written->unloaded, 0, __ATOMIC_RELAXED);
+		return entry;
+	}
+	return RECORD_NONE;
+}
+
 void row_put(struct object_row *row)
 {
-	row->entry = start_has_record() ? record_claim(REGION_ATOMICS) : RECORD_NONE;
+	const size_t rest = offsetof(struct record_atomics, outline);
+	row->entry = RECORD_NONE;
+	if (!start_has_record())
+		return;
+	row->entry = find_again(&row->made);
+	if (row->entry != RECORD_NONE)
+		return;
+	row->entry = record_claim(REGION_ATOMICS);
 	if (row->entry == RECORD_NONE)
 		return;
 	struct record_atomics *to = record_entry(REGION_ATOMICS, row->entry);
-	const size_t rest = offsetof(struct record_atomics, outline);
 	memcpy((char *)to + rest, (const char *)&row->made + rest, sizeof(*to) - rest);
 	__atomic_store_n(&to->state, 1, __ATOMIC_RELEASE); /* pairs with readers */
 }

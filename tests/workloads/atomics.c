@@ -295,9 +295,18 @@ static int divide(void)
 	return judge(run_threads() && status == 0);
 }
 
+/* A process that takes no lock leaves no record. */
+static void take_a_lock(void)
+{
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "sum";
+	take_a_lock();
 	if (strcmp(what, "fault") == 0)
 		return fault();
 	if (strcmp(what, "storm") == 0)
