@@ -171,6 +171,13 @@ experiment_paths() {
 	json_paths RUNS "$scratch/run.json" | sed 's/metrics\..*/metrics.NAME/' | sort -u
 }
 
+# audit_paths: the same of an audit; of files of which one has instructions, one calls functions.
+audit_paths() {
+	abshim audit --json "$library" "$BUILD/workloads/families" >"$scratch/audit.json" ||
+		[ $? = 2 ] || fail "abshim audit --json"
+	json_paths AUDIT "$scratch/audit.json" | sed 's/families\.[^.]*/families.INSTRUCTION/' | sort -u
+}
+
 # comparison_paths: the same of a comparison and of the list.
 comparison_paths() {
 	seq 1 9 >"$scratch/one"
@@ -231,6 +238,7 @@ collect_paths() {
 		report_paths TABLE --by thread "$record"
 		report_paths DIFFERENCE --diff "$record" "$record"
 		comparison_paths
+		audit_paths
 		experiment_paths
 	} >>"$scratch/paths"
 }
@@ -271,6 +279,7 @@ misses abshim-json.5 '^\.BR waits'
 misses abshim-json.5 '^\.B holder'
 misses abshim-json.5 '^\.B relative'
 misses abshim-json.5 '^\.B stddev_ratio'
+misses abshim-json.5 '^\.B helper_calls'
 misses abshim-json.5 '^\.B default'
 misses abshim-json.5 '^\.B load_average'
 misses abshim-json.5 '^\.BR client_status'

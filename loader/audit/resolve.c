@@ -161,16 +161,14 @@ static void find_needed(struct resolver *resolver, size_t of)
 		find(resolver, auxiliary.items[i], of);
 }
 
-/* LD_PRELOAD: names with colons or blanks between them. One that is not there is left out. */
-static void find_preloaded(struct resolver *resolver)
+/* Names with separators between them, as in LD_PRELOAD. One that is not there is left out. */
+static void find_preloaded(struct resolver *resolver, const char *names, const char *separators)
 {
-	char *list = resolver->options->preload != NULL ? strdup(resolver->options->preload) : NULL;
-	char *rest = NULL;
-	for (char *name = list != NULL ? strtok_r(list, ": ", &rest) : NULL; name != NULL;
-	        name = strtok_r(NULL, ": ", &rest))
+	char *list = names != NULL ? strdup(names) : NULL, *rest = NULL;
+	for (char *name = list != NULL ? strtok_r(list, separators, &rest) : NULL; name != NULL;
+	        name = strtok_r(NULL, separators, &rest))
 		if (!find(resolver, name, 0) &&
-		        !texts_format(
-		                &resolver->notes, "%s of LD_PRELOAD cannot be preloaded", name))
+		        !texts_format(&resolver->notes, "%s cannot be preloaded", name))
 			resolver_fail(resolver);
 	free(list);
 }
@@ -265,7 +263,8 @@ bool resolve_program(struct resolution *resolution, const char *path, int fd,
 		       add_interpreter(&resolver);
 	}
 	if (done && resolver.objects[0].dynamic.interpreter != NULL) {
-		find_preloaded(&resolver);
+		find_preloaded(&resolver, options->preload, ": ");
+		find_preloaded(&resolver, resolver.system.preload, ": \t\n");
 		for (size_t i = 0; i < resolver.count; i++)
 			find_needed(&resolver, i);
 	}

@@ -231,8 +231,18 @@ static bool read_conf(struct system *system, const char *path, unsigned nesting)
 	return done;
 }
 
+/* ld.so.preload without its comments. */
+static void read_preload(struct system *system)
+{
+	size_t size;
+	system->preload = read_file(system->root, "/etc/ld.so.preload", MOST_CONF, &size);
+	for (char *at = system->preload; at != NULL && (at = strchr(at, '#')) != NULL;)
+		memset(at, ' ', strcspn(at, "\n"));
+}
+
 static bool read_configuration(struct system *system)
 {
+	read_preload(system);
 	system->cache =
 	        read_file(system->root, "/etc/ld.so.cache", MOST_CACHE, &system->cache_size);
 	if (system->cache != NULL)
@@ -275,5 +285,6 @@ void system_free(struct system *system)
 	texts_free(&system->configured);
 	texts_free(&system->subdirectories);
 	free(system->cache);
+	free(system->preload);
 	system->cache = NULL;
 }

@@ -25,6 +25,7 @@ struct system {
 	const char *platform;        /* $PLATFORM */
 	char *cache;                 /* ld.so.cache; NULL: none */
 	size_t cache_size;
+	char *preload; /* ld.so.preload; NULL: none */
 };
 
 /* Reads what the loader at that path of the system was built with. False: no memory. */

@@ -23,7 +23,8 @@ static void put_reach(FILE *out, const struct survey *survey, const struct targe
 		        text_things(numbers[0], sum->files, "file"), limit(survey, target));
 		return;
 	}
-	fprintf(out, "  LSE switch reaches %s of %s (switchable %s, rewritable %s, fixed %s)%s\n",
+	fprintf(out, "  LSE switch %s %s of %s (switchable %s, rewritable %s, fixed %s)%s\n",
+	        target_bar(survey, target) == NULL ? "reaches" : "would reach",
 	        text_percent(numbers[0], reached, all), text_things(numbers[1], all, "atomic site"),
 	        text_count(numbers[2], sum->switchable), text_count(numbers[3], sum->rewritable),
 	        text_count(numbers[4], sum->fixed), limit(survey, target));
@@ -82,9 +83,10 @@ static void put_preload(FILE *out, const struct survey *survey, const struct tar
 	put_unreached(out, survey, target);
 }
 
-static void put_kind(FILE *out, const struct target *target)
+static void put_kind(FILE *out, const struct survey *survey, const struct target *target)
 {
-	if (target->kind == TARGET_PROGRAM)
+	bool is_static = survey->list.files[target->rows[0]].is_static;
+	if (target->kind == TARGET_PROGRAM && !is_static)
 		fputs("  libraries that it would open while it runs (dlopen) are not among these: "
 		      "audit the PID of a running one\n",
 		        out);
@@ -115,7 +117,7 @@ static void put_target(FILE *out, const struct survey *survey, const struct targ
 	if (arm.files + x86.files > 0 && target->kind != TARGET_DIRECTORY)
 		put_preload(out, survey, target);
 	if (arm.files + x86.files > 0)
-		put_kind(out, target);
+		put_kind(out, survey, target);
 }
 
 void audit_write_verdicts(FILE *out, const struct survey *survey)

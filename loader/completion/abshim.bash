@@ -106,6 +106,13 @@ _abshim_complete_command() {
 	[[ $current != */* ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current")
 }
 
+# A file, a command, or a process: what can be looked at.
+_abshim_complete_target() {
+	compgen -f -- "$current"
+	[[ $current == */* ]] || compgen -c -- "$current" | sort -u
+	[[ $current != [0-9]* ]] || compgen -W "$(cd /proc && echo [0-9]*)" -- "$current"
+}
+
 # What stands behind the command $1 of `abshim run`: by its own completion where there is one.
 _abshim_complete_rest() {
 	local offset
@@ -126,6 +133,8 @@ _abshim_candidates() {
 		_abshim_complete_argument "$argument"
 	elif [[ $current == -* ]]; then
 		_abshim_options
+	elif [[ $usage == *"|COMMAND"* ]]; then
+		_abshim_complete_target
 	else
 		[[ $usage != *PID* ]] || _abshim_records
 		[[ $usage != *FILE* ]] || _abshim_complete_argument FILE
