@@ -75,7 +75,7 @@ FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-pa
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
 PROBES_READER ?= $(addprefix probes/,a64.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
-LOADER_LIBS := -ldw -lelf -lcapstone -lgsl -lgslcblas -ljansson -lprotobuf-c -llzma -lz -lstdc++ -lm
+LOADER_LIBS := -ldw -lelf -lcapstone -lgsl -lgslcblas -ljansson -lprotobuf-c -llzma -lz -lstdc++ -lm -pthread
 # Messages of foreign formats become C.
 PROTO := $(wildcard loader/*.proto)
 GENERATED := $(BUILD)/generated

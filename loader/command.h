@@ -7,6 +7,7 @@
 #define ABSHIM_VERSION "0.1.0"
 
 enum exit_status {
+	EXIT_CHECK_FAILED = 1,  /* doctor: a check failed */
 	EXIT_UNREADABLE = 2,    /* report, audit: a record or file cannot be read */
 	EXIT_INVALID_RUN = 3,   /* ab: a run stayed invalid */
 	EXIT_REFUSED = 78,      /* the shim refused its settings and ended the target */
@@ -23,5 +24,6 @@ int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_audit(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/enabled"
-
 static FILE *open_file(const char *root, const char *path)
 {
 	char *whole;
@@ -52,9 +50,9 @@ bool host_field(const char *root, const char *path, const char *key, char value[
 const char *host_turbo(const char *root)
 {
 	char line[HOST_LINE];
-	if (host_line(root, HOST_CPUS "/intel_pstate/no_turbo", line))
+	if (host_line(root, HOST_TURBO_INTEL, line))
 		return strcmp(line, "0") == 0 ? "on" : "off";
-	if (host_line(root, HOST_CPUS "/cpufreq/boost", line))
+	if (host_line(root, HOST_TURBO_OTHER, line))
 		return strcmp(line, "1") == 0 ? "on" : "off";
 	return "";
 }
@@ -62,7 +60,7 @@ const char *host_turbo(const char *root)
 void host_huge_pages(const char *root, char word[HOST_LINE])
 {
 	char line[HOST_LINE];
-	host_line(root, HUGE_PAGES, line);
+	host_line(root, HOST_HUGE_PAGES, line);
 	const char *open = strchr(line, '['), *close = open != NULL ? strchr(open, ']') : NULL;
 	*word = '\0';
 	if (close != NULL)

@@ -6,8 +6,13 @@
 
 #include <stdbool.h>
 
-#define HOST_LINE 512
-#define HOST_CPUS "/sys/devices/system/cpu"
+#define HOST_LINE        512
+#define HOST_CPUS        "/sys/devices/system/cpu"
+#define HOST_TURBO_INTEL HOST_CPUS "/intel_pstate/no_turbo"
+#define HOST_TURBO_OTHER HOST_CPUS "/cpufreq/boost"
+#define HOST_HUGE_PAGES  "/sys/kernel/mm/transparent_hugepage/enabled"
+
+#define HOST_GOVERNOR_REMEDY "cpupower frequency-set -g performance"
 
 /* root stands before every path: "" for this machine, or the folder of another one's files. Texts
  * are empty where nothing is said. */

@@ -54,4 +54,7 @@ void lost_cpu_jump(struct lost_cpu *cpu, uint64_t from_ns, uint64_t now_ns, uint
 /* Jumps that are shorter may be interrupts. */
 #define LOST_LEAST_NS 200000u
 
+/* A share from which on times of the clock are not to be believed. */
+#define LOST_MUCH 0.02
+
 #endif

@@ -27,6 +27,8 @@ static const struct {
 	{ "audit", command_audit, "[OPTION]... FILE|DIR|PID|COMMAND...",
 	        "says which atomic instructions programs hold, and what can be switched in them" },
 	{ "list", command_list, "[--json]", "lists strategies, variables, counters and parsers" },
+	{ "doctor", command_doctor, "[--seconds S] [--json]",
+	        "looks for what makes measurements on this machine untrustworthy" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -43,8 +45,8 @@ static int print_help(void)
 	     "\n"
 	     "abshim COMMAND --help says more.\n"
 	     "\n"
-	     "Exit status: of run, the program's own. Else 0; 2 a record or file cannot be read;\n"
-	     "3 a run of ab stayed invalid;\n"
+	     "Exit status: of run, the program's own. Else 0; 1 a check of doctor failed;\n"
+	     "2 a record or file cannot be read; 3 a run of ab stayed invalid;\n"
 	     "125 wrong usage, or abshim itself failed; 126 the program cannot be run;\n"
 	     "127 it is not there; 78 libabshim.so refused a variable.");
 	return fflush(stdout) == 0 ? 0 : EXIT_OWN_FAILURE;
@@ -54,8 +56,8 @@ int main(int argc, char **argv)
 {
 	output_guard_standard_descriptors();
 	if (argc < 2) {
-		message("give a command: run, ab, compare, plan, report, audit or list; see abshim "
-		        "--help");
+		message("give a command: run, ab, compare, plan, report, audit, list or doctor; "
+		        "see abshim --help");
 		return EXIT_OWN_FAILURE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -67,8 +69,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	message("%s: unknown command; right are run, ab, compare, plan, report, audit and list "
-	        "(abshim --help)",
+	message("%s: unknown command; right are run, ab, compare, plan, report, audit, list and "
+	        "doctor (abshim --help)",
 	        argv[1]);
 	return EXIT_OWN_FAILURE;
 }

@@ -17,7 +17,6 @@
 #include "../json_members.h"
 #include "machine.h"
 
-#define MUCH_LOAD 0.25 /* of the CPUs, on average over the last minute */
 #define RANDOMIZE "/proc/sys/kernel/randomize_va_space"
 
 static void member_line(json_t *object, const char *key, const char *path)
@@ -202,15 +201,15 @@ bool machine_notes(const json_t *fingerprint, struct texts *notes)
 	bool done = true;
 	if (governor != NULL && strcmp(governor, "performance") != 0)
 		done = texts_format(notes,
-		        "the CPUs' governor is %s, which changes their clock with the load: "
-		        "cpupower frequency-set -g performance",
+		        "the CPUs' governor is %s, which changes their clock with the "
+		        "load: " HOST_GOVERNOR_REMEDY,
 		        governor);
 	if (turbo != NULL && strcmp(turbo, "on") == 0)
 		done = done &&
 		       texts_format(notes, "turbo is on, so the clock depends on heat and on other "
 		                           "cores: write 1 to intel_pstate/no_turbo or 0 to "
 		                           "cpufreq/boost in " HOST_CPUS);
-	if (cpus > 0 && load > MUCH_LOAD * cpus)
+	if (cpus > 0 && load > MACHINE_MUCH_LOAD * cpus)
 		done = done && texts_format(notes,
 		                       "other programs were at work when the experiment began "
 		                       "(load average %.2f on %.0f CPUs): end them, or run when "

@@ -11,6 +11,9 @@
 #include "run_line.h"
 #include "texts.h"
 
+/* Of the CPUs, on average over the last minute: others are at work. */
+#define MACHINE_MUCH_LOAD 0.25
+
 /* Seconds of all CPUs, and pages. */
 struct machine_reading {
 	double wall, busy, steal;
