@@ -56,8 +56,11 @@ static void enter_and_leave(void)
 	atomic_store_explicit(&lock, 0, memory_order_release);
 }
 
+static _Thread_local volatile bool working;
+
 static void *work(void *argument)
 {
+	working = true;
 	uint64_t mine = UINT64_C(1) << (uintptr_t)argument;
 	for (int round = 0; round < ROUNDS; round++) {
 		atomic_fetch_add(&byte, 1);
@@ -69,6 +72,7 @@ static void *work(void *argument)
 		compare_and_swap();
 		enter_and_leave();
 	}
+	working = false;
 	return NULL;
 }
 
@@ -187,6 +191,8 @@ static void on_alarm(int signal)
 {
 	(void)signal;
 	atomic_fetch_add(&swapped, 0);
+	if (!working)
+		return;
 	whole += chain_is_whole();
 	faults++;
 }
@@ -198,6 +204,7 @@ static int storm(void)
 	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { { 0, 0 }, { 0, 0 } };
 	bool right = true;
 	expected[0] = (const void *)on_alarm;
+	expected[1] = (const void *)work;
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (int i = 0; i < 20 || faults < 20; i++)
@@ -214,9 +221,10 @@ struct library {
 static int compare_name(struct dl_phdr_info *object, size_t size, void *argument)
 {
 	struct library *library = argument;
-	const char *slash = strrchr(object->dlpi_name, '/');
+	const char *path = *object->dlpi_name != '\0' ? object->dlpi_name : program_invocation_name;
+	const char *slash = strrchr(path, '/');
 	(void)size;
-	if (strcmp(slash != NULL ? slash + 1 : object->dlpi_name, library->name) != 0)
+	if (strcmp(slash != NULL ? slash + 1 : path, library->name) != 0)
 		return 0;
 	library->base = object->dlpi_addr;
 	return 1;
