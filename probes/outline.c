@@ -151,6 +151,8 @@ bool outline_match(
 	static const struct pattern bti_c = { 0xffffff7f, 0xd503245f }; /* or BTI JC */
 	struct body body = { .words = words, .count = count, .address = address };
 	struct outline_helper found = { .address = address, .exclusives = 2 };
+	if (!outline_may_begin(peek(&body)))
+		return false;
 	take(&body, bti_c);
 	if (!match_test(&body, &found.flag))
 		return false;

@@ -19,6 +19,12 @@ struct outline_helper {
 	unsigned exclusives;      /* load- and store-exclusives in it */
 };
 
+/* False for nearly all words that no helper begins with: BTI C, BTI JC or ADRP does. */
+static inline bool outline_may_begin(uint32_t word)
+{
+	return (word & 0xffffff7f) == 0xd503245f || (word & 0x9f000000) == 0x90000000;
+}
+
 /* Whether a helper begins at words[0], which lies at address; count words may be read. The next one
  * is no nearer than helper->words. */
 bool outline_match(
