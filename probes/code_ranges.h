@@ -31,8 +31,8 @@ struct code_ranges {
 };
 
 /* image: what holds both tables. False when there is no search table that can be understood. */
-bool code_ranges_open(struct code_ranges *ranges, const struct image_bytes *image,
-        uint64_t eh_frame_hdr);
+bool code_ranges_open(
+        struct code_ranges *ranges, const struct image_bytes *image, uint64_t eh_frame_hdr);
 
 /* The next function in order of the table, which linkers sort by address. False at the end. Skips
  * entries that cannot be understood. */
