@@ -178,13 +178,16 @@ audit_paths() {
 	json_paths AUDIT "$scratch/audit.json" | sed 's/families\.[^.]*/families.INSTRUCTION/' | sort -u
 }
 
-# comparison_paths: the same of a comparison and of the list.
+# comparison_paths: the same of a comparison, of the list and of what is said of the machine.
 comparison_paths() {
 	seq 1 9 >"$scratch/one"
 	seq 2 10 >"$scratch/two"
 	abshim compare --json "$scratch/one" "$scratch/two" >"$scratch/compare.json" ||
 		fail "abshim compare --json"
 	json_paths COMPARISON "$scratch/compare.json"
+	abshim doctor --seconds 0.01 --json >"$scratch/doctor.json" || [ $? = 1 ] ||
+		fail "abshim doctor --json"
+	json_paths DOCTOR "$scratch/doctor.json"
 	json_paths LIST "$scratch/list" | sed 's/counters\.[a-z_]*/counters.FAMILY/' | sort -u
 }
 
