@@ -5,6 +5,7 @@
 
 #include "area.h"
 #include "patch.h"
+#include "probes/a64.h"
 #include "trampoline.h"
 
 #define GROUP_SITES 512u /* as many patches as are kept on the stack */
@@ -136,4 +137,31 @@ uint32_t rewrite(struct survey *survey)
 		rewritten += rewrite_group(survey, &group, &segment);
 	}
 	return rewritten;
+}
+
+bool rewrite_tests(const struct survey *survey)
+{
+	struct patch patches[SURVEY_TESTS];
+	struct image_segment segment;
+	size_t count = survey->helpers < SURVEY_TESTS ? survey->helpers : SURVEY_TESTS, done = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = survey->tests[i], target;
+		struct patch *patch = &patches[i];
+		*patch = (struct patch){ address, A64_NOP };
+		if (!survey->wants_lse &&
+		        (!a64_branch_target(
+		                 *(const uint32_t *)image_bytes_at(address), address, &target) ||
+		                !patch_branch(address, target, &patch->word)))
+			return false;
+	}
+	while (done < count) {
+		size_t end = done;
+		find_segment(survey->image, patches[done].address, &segment);
+		while (end < count && patches[end].address < segment.end)
+			end++;
+		if (patch_write(patches + done, end - done, segment.protection) < end - done)
+			return false;
+		done = end;
+	}
+	return count == survey->helpers;
 }

@@ -101,8 +101,19 @@ static void leave(struct survey *survey, enum record_left why, unsigned instruct
 	survey->left[why] += instructions;
 }
 
+/* A helper's first branch tests the flag. */
+static uint64_t find_test(const struct outline_helper *helper)
+{
+	uint64_t address = helper->address, target;
+	while (!a64_branch_target(*(const uint32_t *)image_bytes_at(address), address, &target))
+		address += 4;
+	return address;
+}
+
 static void note_helper(struct survey *survey, const struct outline_helper *helper)
 {
+	if (survey->helpers < SURVEY_TESTS)
+		survey->tests[survey->helpers] = find_test(helper);
 	if (survey->helpers++ == 0)
 		survey->flag = helper->flag;
 	if (helper->flag != survey->flag || !image_is_data(survey->image, helper->flag))

@@ -20,11 +20,14 @@ struct site {
 	uint8_t left;       /* enum record_left, LEFT_COUNT: nothing speaks against it */
 };
 
+#define SURVEY_TESTS 128u
+
 struct survey {
 	const struct image *image;
-	bool wants_lse;     /* the family that is not wanted is that of exclusives, else LSE */
-	uint32_t helpers;   /* outline helpers */
-	uint64_t flag;      /* the byte that the first of them reads */
+	bool wants_lse;   /* the family that is not wanted is that of exclusives, else LSE */
+	uint32_t helpers; /* outline helpers */
+	uint64_t flag;    /* the byte that the first of them reads */
+	uint64_t tests[SURVEY_TESTS]; /* branches that test it, of as many helpers */
 	bool disagree;      /* not all of them read it, or it is no data of the object's */
 	struct site *sites; /* sorted by address; memory of its own */
 	size_t count, room;

@@ -41,6 +41,7 @@ struct spaces {
 };
 
 static const char *program;
+static bool started;  /* what is loaded now was not there at the start */
 static bool unhooked; /* objects that come later cannot be switched */
 
 static bool wants_lse(void)
@@ -89,6 +90,14 @@ static void count_left(struct record_atomics *made, const struct survey *survey)
 			made->left[survey->sites[i].left] += survey->sites[i].exclusives;
 }
 
+/* Whether an initialiser of the object's own sets the flag after us, by what libc tells it: the
+ * loader's, and those of objects that find libc's getauxval before ours (RTLD_DEEPBIND, other
+ * namespaces), which only come later. */
+static bool is_set_again(const struct image *image)
+{
+	return started || image->base == _r_debug.r_ldbase;
+}
+
 static void switch_image(const struct image *image, struct record_atomics *made, bool is_us)
 {
 	struct survey survey;
@@ -100,6 +109,8 @@ static void switch_image(const struct image *image, struct record_atomics *made,
 	} else if (survey.helpers > 0) {
 		made->flag = survey.flag - image->base;
 		made->outline = set_flag(image, survey.flag);
+		if (is_set_again(image))
+			rewrite_tests(&survey);
 	}
 	/* What would be rewritten is running; it has nothing inline. */
 	if (!is_us) {
@@ -204,6 +215,7 @@ void atomics_start(const char *executable)
 		return;
 	program = executable;
 	look();
+	started = true;
 	/* An arm of which a part is out of reach is one that says so in its rows; one of which all
 	 * is out of reach is none. */
 	if (!is_in_force(&path))
