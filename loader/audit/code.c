@@ -50,7 +50,7 @@ static bool is_padding(const unsigned char *bytes, uint64_t size)
 static bool is_code(const struct section *section)
 {
 	return (section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR) &&
-	       section->size != 0;
+	       section->type != SHT_NULL && section->size != 0;
 }
 
 static bool is_executable(const struct segment *segment)
@@ -66,7 +66,7 @@ static struct extent *loaded_extents(const struct image *image, size_t *count)
 	for (uint32_t i = 1; i < image->section_count; i++) {
 		struct section section = image_section(image, i);
 		if ((section.flags & SHF_ALLOC) == 0 || section.type == SHT_NOBITS ||
-		        !image_holds(image, &section))
+		        section.type == SHT_NULL || !image_holds(image, &section))
 			continue;
 		extents[(*count)++] =
 		        (struct extent){ section.offset, section.offset + section.size };

@@ -9,6 +9,9 @@
 /* A pass gives the memory of so many words back at a time. */
 #define WORDS_RELEASED (UINT64_C(1) << 20)
 
+/* Words are looked through so many at once for what is rare. */
+#define CHUNK_WORDS 64
+
 struct code_words {
 	const uint32_t *words;
 	uint64_t count;

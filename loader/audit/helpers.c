@@ -12,22 +12,22 @@
 #include "code_words.h"
 #include "probes/outline.h"
 
-#define ADRP_MASK     0x9f000000u
-#define ADRP          0x90000000u
-#define ADRP_X16_MASK 0x9f00001fu
-#define ADRP_X16      0x90000010u
-#define LDRB_MASK     0xffc00000u /* ldrb wD, [xN, #N] */
-#define LDRB          0x39400000u
-#define BTI_C_MASK    0xffffff7fu /* BTI JC too */
-#define BTI_C         0xd503245fu
-#define ADD_X16_MASK  0xffc003ffu /* add x16, x16, #N */
-#define ADD_X16       0x91000210u
-#define BR_X16        0xd61f0200u
-#define LDR_X16_8     0x58000050u /* ldr x16, 8 bytes on */
-#define LDR_X16_16    0x58000090u
-#define ADR_X17_0     0x10000011u
-#define ADD_X16_X17   0x8b110210u
-#define RET           0xd65f03c0u
+#define ADRP_MASK    0x9f000000u
+#define ADRP         0x90000000u
+#define LDRB_MASK    0xffc00000u /* ldrb wD, [xN, #N] */
+#define LDRB         0x39400000u
+#define CBZ_MASK     0xff000000u /* cbz wN, ADDRESS */
+#define CBZ          0x34000000u
+#define BTI_C_MASK   0xffffff7fu /* BTI JC too */
+#define BTI_C        0xd503245fu
+#define ADD_X16_MASK 0xffc003ffu /* add x16, x16, #N */
+#define ADD_X16      0x91000210u
+#define BR_X16       0xd61f0200u
+#define LDR_X16_8    0x58000050u /* ldr x16, 8 bytes on */
+#define LDR_X16_16   0x58000090u
+#define ADR_X17_0    0x10000011u
+#define ADD_X16_X17  0x8b110210u
+#define RET          0xd65f03c0u
 
 /* A helper without a size ends by its RET, this many words on at most. */
 #define MOST_WORDS 64
@@ -99,27 +99,44 @@ static void take_helper(
 	add_helper(finder->helpers, &helper);
 }
 
-static bool may_be_helper(const uint32_t *words, uint64_t count)
+/* Whether one of the words of a chunk, one more being there, may be the second of a helper's or the
+ * last of a veneer's. Without branches, so that compilers make vectors of it. */
+static bool is_worth_a_look(const uint32_t *words)
 {
-	return count >= 2 && (words[0] & ADRP_MASK) == ADRP && (words[1] & LDRB_MASK) == LDRB;
+	uint32_t found = 0;
+	for (unsigned i = 0; i < CHUNK_WORDS; i++) {
+		uint32_t test = (words[i] & LDRB_MASK) == LDRB;
+		test &= (words[i + 1] & CBZ_MASK) == CBZ;
+		found |= test | (words[i] == BR_X16);
+	}
+	return found != 0;
 }
 
-static bool may_be_veneer(uint32_t word)
+/* Of a helper words[i] is the LDRB, of a veneer the BR. */
+static void search_word(struct finder *finder, const struct code_words *words, uint64_t i)
 {
-	return (word & ADRP_X16_MASK) == ADRP_X16 || word == LDR_X16_8 || word == LDR_X16_16;
+	const uint32_t *word = words->words + i;
+	if ((*word & LDRB_MASK) == LDRB && i > 0 && (word[-1] & ADRP_MASK) == ADRP) {
+		uint64_t back = i > 1 && (word[-2] & BTI_C_MASK) == BTI_C ? 2 : 1;
+		take_helper(finder, word - back, words->count - i + back,
+		        words->address + (i - back) * 4);
+	}
+	for (uint64_t back = 1; *word == BR_X16 && back <= 3 && back <= i; back++)
+		take_veneer(finder, word - back, words->count - i + back,
+		        words->address + (i - back) * 4);
 }
 
-static void search_words(
-        struct finder *finder, const uint32_t *words, uint64_t count, uint64_t address)
+static void search_words(struct finder *finder, const struct code_words *words)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		if (may_be_helper(words + i, count - i)) {
-			uint64_t back = i > 0 && (words[i - 1] & BTI_C_MASK) == BTI_C;
-			take_helper(finder, words + i - back, count - i + back,
-			        address + (i - back) * 4);
-		} else if (may_be_veneer(words[i])) {
-			take_veneer(finder, words + i, count - i, address + i * 4);
-		}
+	for (uint64_t at = 0; at < words->count; at += CHUNK_WORDS) {
+		uint64_t left = words->count - at;
+		if (at % WORDS_RELEASED == 0 && at != 0)
+			map_release((const unsigned char *)(words->words + at - WORDS_RELEASED),
+			        WORDS_RELEASED * 4);
+		if (left > CHUNK_WORDS && !is_worth_a_look(words->words + at))
+			continue;
+		for (uint64_t i = at; i < words->count && i < at + CHUNK_WORDS; i++)
+			search_word(finder, words, i);
 	}
 }
 
@@ -197,7 +214,7 @@ void helpers_find(struct helpers *helpers, const struct image *image, const stru
 	struct finder finder = { .helpers = helpers, .code = code };
 	for (size_t i = 0; i < code->count; i++) {
 		struct code_words words = code_words(image, &code->pieces[i]);
-		search_words(&finder, words.words, words.count, words.address);
+		search_words(&finder, &words);
 	}
 	add_named(helpers, image, code, symbols);
 	add_entrances(&finder);

@@ -39,7 +39,7 @@ static inline bool view_holds(const struct view *view, uint64_t offset, uint64_t
 /* The part of a view at offset, cut where the view ends. */
 static inline struct view view_part(const struct view *view, uint64_t offset, uint64_t size)
 {
-	if (offset > view->size)
+	if (offset >= view->size)
 		return (struct view){ view->bytes, 0 };
 	uint64_t rest = view->size - offset;
 	return (struct view){ view->bytes + offset, size < rest ? size : rest };

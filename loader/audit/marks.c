@@ -43,10 +43,18 @@ static uint64_t word_in_block(
 	return word < BLOCK_WORDS ? word : BLOCK_WORDS;
 }
 
+/* Where a block's last word ends. */
+static uint64_t block_end(const struct marker *marker, uint64_t block)
+{
+	uint64_t words = (block + 1) * BLOCK_WORDS;
+	return marker->words.address +
+	       4 * (words < marker->words.count ? words : marker->words.count);
+}
+
 static void mark_functions(struct marker *marker, uint64_t block)
 {
 	uint64_t start = marker->words.address + block * BLOCK_WORDS * 4;
-	uint64_t end = start + BLOCK_WORDS * 4;
+	uint64_t end = block_end(marker, block);
 	struct code_range *function = &marker->function;
 	uint64_t *bits = marker_bits(marker, MARK_PROVED, block);
 	for (;;) {
@@ -66,7 +74,7 @@ static void mark_functions(struct marker *marker, uint64_t block)
 static void unmark_data(struct marker *marker, uint64_t block)
 {
 	const struct audit_symbols *symbols = marker->symbols;
-	uint64_t end = marker->words.address + (block + 1) * BLOCK_WORDS * 4;
+	uint64_t end = block_end(marker, block);
 	uint64_t *bits = marker_bits(marker, MARK_CODE, block);
 	size_t at = marker->mark;
 	for (; at < symbols->mark_count && symbols->marks[at] / 2 < end; at++) {
@@ -96,6 +104,8 @@ static void mark_code(struct marker *marker, uint64_t block)
 	}
 	fill(code, 0, left < BLOCK_WORDS ? left : BLOCK_WORDS, true);
 	unmark_data(marker, block);
+	if (marker->relocatable)
+		memcpy(marker_bits(marker, MARK_PROVED, block), code, BLOCK_WORDS / 8);
 }
 
 /* The bytes of what a load by a base reads, and whether an index is added to it; 0 if the word is
@@ -196,11 +206,8 @@ static bool is_searched(uint32_t word)
 	return searched[word >> 24];
 }
 
-static void mark_block(struct marker *marker, uint64_t block)
+static void search_block(struct marker *marker, uint64_t block)
 {
-	if (block * BLOCK_WORDS >= marker->words.count)
-		return;
-	mark_code(marker, block);
 	const uint32_t *words = marker->words.words + block * BLOCK_WORDS;
 	const uint64_t *code = marker_bits(marker, MARK_CODE, block);
 	uint64_t left = marker->words.count - block * BLOCK_WORDS;
@@ -217,20 +224,30 @@ void marker_start(struct marker *marker, const struct code_words *words)
 {
 	const struct audit_symbols *symbols = marker->symbols;
 	marker->words = *words;
-	marker->marked = 0;
+	marker->coded = marker->searched = 0;
 	while (marker->mark < symbols->mark_count &&
 	        symbols->marks[marker->mark] / 2 < words->address)
 		marker->mark++;
 	memset(marker->ring, 0, sizeof(marker->ring));
 }
 
-void marker_finish_block(struct marker *marker, uint64_t block)
+void marker_mark_code(struct marker *marker, uint64_t block)
 {
-	for (; marker->marked <= block + 1; marker->marked++)
-		mark_block(marker, marker->marked);
+	for (; marker->coded <= block + 1; marker->coded++) {
+		/* The slot that this block's search may reach the furthest. */
+		memset(&marker->ring[(marker->coded + 2) % MARKED_BLOCKS], 0, sizeof(struct block));
+		if (marker->coded * BLOCK_WORDS < marker->words.count)
+			mark_code(marker, marker->coded);
+	}
 }
 
-void marker_forget_block(struct marker *marker, uint64_t block)
+void marker_search(struct marker *marker, uint64_t block)
 {
-	memset(&marker->ring[block % 4], 0, sizeof(marker->ring[0]));
+	uint64_t next = block == 0 ? 0 : block - 1;
+	if (next < marker->searched)
+		next = marker->searched;
+	for (; next <= block + 1; next++)
+		if (next * BLOCK_WORDS < marker->words.count)
+			search_block(marker, next);
+	marker->searched = next;
 }

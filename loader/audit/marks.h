@@ -19,6 +19,9 @@ enum mark {
 	MARKS,
 };
 
+/* Those around the one that is counted, of which each search reaches two more. */
+#define MARKED_BLOCKS 8
+
 struct block {
 	uint64_t bits[MARKS][BLOCK_WORDS / 64];
 };
@@ -27,26 +30,28 @@ struct marker {
 	const struct audit_symbols
 	        *symbols; /* mapping symbols say what is code, if there are any */
 	struct coverage *coverage;
+	bool relocatable; /* its unwind tables are not made yet: all code is proved */
 	bool by_coverage; /* else everything is code that is not said to be data */
 	struct code_words words;
-	uint64_t marked; /* blocks marked so far */
-	size_t mark;     /* mapping symbols passed */
+	uint64_t coded;    /* blocks whose code has been marked */
+	uint64_t searched; /* blocks that have been searched, or need not be */
+	size_t mark;       /* mapping symbols passed */
 	struct code_range function;
-	struct block ring[4];
+	struct block ring[MARKED_BLOCKS];
 };
 
 /* Begins with a piece; pieces come by address, the coverage from its start. */
 void marker_start(struct marker *marker, const struct code_words *words);
 
-/* Makes the marks of a block final. Blocks come in order. */
-void marker_finish_block(struct marker *marker, uint64_t block);
+/* Marks what is code in a block and the one behind it. Every block comes, in order. */
+void marker_mark_code(struct marker *marker, uint64_t block);
 
-/* Forgets a block that has been counted. */
-void marker_forget_block(struct marker *marker, uint64_t block);
+/* Makes the other marks of that block final. */
+void marker_search(struct marker *marker, uint64_t block);
 
 static inline uint64_t *marker_bits(struct marker *marker, enum mark mark, uint64_t block)
 {
-	return marker->ring[block % 4].bits[mark];
+	return marker->ring[block % MARKED_BLOCKS].bits[mark];
 }
 
 /* The mark of a word of a block that is final, or of the next one. */

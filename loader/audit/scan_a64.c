@@ -26,12 +26,12 @@ struct scan {
 	struct audit_file *row;
 	struct helpers helpers;
 	struct marker *marker;
-	bool relocatable;
 	uint64_t switchable, rewritable;
 	uint64_t left[LEFT_COUNT]; /* sites that a trampoline cannot be made for */
 	uint64_t bound_calls;      /* of helpers that read no flag */
 	uint64_t doubtful;         /* atomics of what was not taken for code */
 	uint64_t literals;         /* that look like atomics */
+	uint64_t block;            /* that is being counted */
 	uint64_t loop_end;         /* address behind the last loop that was matched */
 };
 
@@ -124,6 +124,8 @@ static void take_atomic(struct scan *scan, uint64_t word)
 	if (!a64_decode(marker->words.words[word], &atomic))
 		return;
 	bool outline = helpers_at(&scan->helpers, address) != NULL;
+	if (!outline)
+		marker_search(marker, scan->block);
 	if (!outline && marker_has(marker, MARK_LITERAL, word)) {
 		scan->literals++;
 	} else if (!outline && !marker_has(marker, MARK_CODE, word)) {
@@ -143,8 +145,9 @@ static void take_call(struct scan *scan, uint64_t word)
 	if (!a64_branch_target(marker->words.words[word], address, &target))
 		return;
 	const struct entrance *entrance = helpers_entrance(&scan->helpers, target);
-	if (entrance == NULL || helpers_at(&scan->helpers, address) != NULL ||
-	        marker_has(marker, MARK_LITERAL, word) ||
+	if (entrance == NULL || helpers_at(&scan->helpers, address) != NULL)
+		return;
+	if (marker_has(marker, MARK_LITERAL, word) ||
 	        (!marker->by_coverage && !marker_has(marker, MARK_CODE, word)))
 		return;
 	scan->row->helper_calls++;
@@ -154,19 +157,55 @@ static void take_call(struct scan *scan, uint64_t word)
 		scan->bound_calls++;
 }
 
-static void count_block(struct scan *scan, uint64_t block)
+/* Whether a chunk holds what may be an atomic, or a branch to one of the entrances, from first
+ * words behind the chunk's start on. Without branches, so that compilers make vectors of it. */
+static bool is_worth_a_look(const uint32_t *words, uint32_t first, uint32_t span)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < CHUNK_WORDS; i++) {
+		uint32_t target = (uint32_t)((int32_t)(words[i] << 6) >> 6) + i;
+		uint32_t call = (words[i] & 0x7c000000) == 0x14000000;
+		call &= target - first <= span;
+		found |= call | ((words[i] & 0x3f000000) == 0x08000000) |
+		         ((words[i] & 0x3f200c00) == 0x38200000);
+	}
+	return found != 0;
+}
+
+static void count_words(struct scan *scan, uint64_t from, uint64_t to)
 {
 	const struct code_words *words = &scan->marker->words;
-	uint64_t end = (block + 1) * BLOCK_WORDS;
-	bool has_helpers = scan->helpers.count != 0 && !scan->relocatable;
-	if (end > words->count)
-		end = words->count;
-	for (uint64_t word = block * BLOCK_WORDS; word < end; word++) {
+	bool has_helpers = scan->helpers.count != 0 && !scan->marker->relocatable;
+	for (uint64_t word = from; word < to; word++) {
 		uint32_t bits = words->words[word];
 		if (a64_may_be_atomic(bits))
 			take_atomic(scan, word);
 		else if (has_helpers && (bits & 0x7c000000) == 0x14000000)
 			take_call(scan, word);
+	}
+}
+
+static void count_block(struct scan *scan, uint64_t block)
+{
+	const struct code_words *words = &scan->marker->words;
+	const struct helpers *helpers = &scan->helpers;
+	uint64_t end = (block + 1) * BLOCK_WORDS;
+	uint64_t first = 0, span = 0;
+	if (end > words->count)
+		end = words->count;
+	if (helpers->entrance_count != 0) {
+		first = (helpers->entrances[0].address - words->address) / 4;
+		span = (helpers->entrances[helpers->entrance_count - 1].address -
+		               helpers->entrances[0].address) /
+		       4;
+	}
+	if (span > UINT32_MAX)
+		span = UINT32_MAX;
+	for (uint64_t at = block * BLOCK_WORDS; at < end; at += CHUNK_WORDS) {
+		uint64_t to = at + CHUNK_WORDS < end ? at + CHUNK_WORDS : end;
+		if (to - at < CHUNK_WORDS ||
+		        is_worth_a_look(words->words + at, (uint32_t)(first - at), (uint32_t)span))
+			count_words(scan, at, to);
 	}
 }
 
@@ -181,11 +220,13 @@ static void scan_piece(struct scan *scan, const struct image *image, const struc
 	marker_start(scan->marker, &words);
 	scan->loop_end = 0;
 	for (uint64_t block = 0; block * BLOCK_WORDS < words.count; block++) {
-		marker_finish_block(scan->marker, block);
+		scan->block = block;
+		marker_mark_code(scan->marker, block);
 		count_block(scan, block);
-		marker_forget_block(scan->marker, block);
-		map_release((const unsigned char *)(words.words + block * BLOCK_WORDS),
-		        BLOCK_WORDS * 4);
+		if (block > 0)
+			map_release(
+			        (const unsigned char *)(words.words + (block - 1) * BLOCK_WORDS),
+			        BLOCK_WORDS * 4);
 	}
 	scan->row->code_bytes += words.count * 4;
 }
@@ -272,7 +313,7 @@ static void choose_method(struct scan *scan, const struct code *code)
 	marker->by_coverage = marker->symbols->mark_count == 0 &&
 	                      scan_trusts_coverage(code, marker->coverage->covered);
 	if (marker->symbols->mark_count == 0 && !marker->by_coverage && code->count != 0 &&
-	        !scan->relocatable)
+	        !marker->relocatable)
 		audit_note(row, "unwind tables name little of the code: all of it was read, data "
 		                "among it may look like atomics");
 }
@@ -282,16 +323,17 @@ void scan_a64(struct audit_file *row, const struct image *image, const struct co
 {
 	struct coverage coverage;
 	struct marker *marker = calloc(1, sizeof(*marker));
-	struct scan scan = { .row = row, .marker = marker, .relocatable = image->type == ET_REL };
+	struct scan scan = { .row = row, .marker = marker };
 	if (marker == NULL)
 		err(125, "audit");
 	coverage_open(&coverage, image, code, row);
 	marker->symbols = symbols;
+	marker->relocatable = image->type == ET_REL;
 	marker->coverage = &coverage;
 	choose_method(&scan, code);
 	helpers_find(&scan.helpers, image, code, symbols);
 	row->helpers = scan.helpers.count;
-	if (scan.relocatable)
+	if (marker->relocatable)
 		scan.switchable = row->helper_calls = relocations_count_calls(image, row);
 	else
 		judge_flag(row, &scan.helpers);
