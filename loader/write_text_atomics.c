@@ -62,19 +62,27 @@ static void print_inert(const struct view *view, const struct atomics_rows *rows
 	table_paragraph(view->out, names, 4);
 }
 
+/* What there is none of is left out. */
 static void print_total(const struct view *view, const struct atomics_rows *rows)
 {
 	const struct atomics_total *total = &rows->total;
-	char words[ATOMICS_WORDS_SIZE], numbers[4][TEXT_NUMBER_SIZE];
-	snprintf(words, sizeof(words),
-	        "total: %s; %zu switched by the flag (%s), inline rewritten in %zu (%s of %s); "
-	        "%zu out of reach, %zu inert",
-	        text_things(numbers[0], total->objects, "object"), total->switched,
-	        text_things(numbers[1], total->helpers, "helper"), total->rewritten_objects,
-	        text_count(numbers[2], total->rewritten), text_count(numbers[3], total->found),
-	        total->unreachable, total->inert);
+	char words[4][128] = { "", "", "", "" }, all[600], numbers[4][TEXT_NUMBER_SIZE];
+	if (total->switched > 0)
+		snprintf(words[0], sizeof(words[0]), "; %zu switched by the flag (%s)",
+		        total->switched, text_things(numbers[0], total->helpers, "helper"));
+	if (total->found > 0)
+		snprintf(words[1], sizeof(words[1]), "; inline rewritten in %zu (%s of %s)",
+		        total->rewritten_objects, text_count(numbers[1], total->rewritten),
+		        text_count(numbers[2], total->found));
+	if (total->unreachable > 0)
+		snprintf(words[2], sizeof(words[2]), "; %zu out of reach", total->unreachable);
+	if (total->inert > 0)
+		snprintf(words[3], sizeof(words[3]), "; %zu inert", total->inert);
+	snprintf(all, sizeof(all), "total: %s%s%s%s%s",
+	        text_things(numbers[3], total->objects, "object"), words[0], words[1], words[2],
+	        words[3]);
 	fputs("  ", view->out);
-	table_paragraph(view->out, words, 4);
+	table_paragraph(view->out, all, 4);
 }
 
 void table_of_atomics(const struct view *view)

@@ -183,8 +183,8 @@ START_TEST(text_says_what_became_of_each_object)
 		" libblind.so out of reach (its code cannot be read: Permission denied) ",
 		" plugin.so (unloaded) outline switched to LL/SC (1 helper, flag 0x50) ",
 		" 2 objects inert (no atomics): libgone.so (unloaded), libm.so.6 ",
-		" total: 10 objects; 3 switched by the flag (26 helpers), inline rewritten in 2 "
-		"(4,002 of 4,014); 4 out of reach, 2 inert ",
+		" total: 10 objects; 3 switched by the flag (26 helpers); inline rewritten in 2 "
+		"(4,002 of 4,014); 4 out of reach; 2 inert ",
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		expect_text(text, parts[i]);
