@@ -3,6 +3,7 @@
  * does. That needs an AArch64 CPU, and, for the instructions themselves, one with LSE; the rules
  * for what may lie in a trampoline are checked everywhere.
  */
+#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

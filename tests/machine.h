@@ -5,10 +5,12 @@
 #ifndef TESTS_MACHINE_H
 #define TESTS_MACHINE_H
 
+#include <stdint.h>
+
 #if defined(__aarch64__)
 
 #include <check.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
