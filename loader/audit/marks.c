@@ -6,6 +6,11 @@
 
 #include "probes/a64.h"
 
+#define ADR_MASK     0x9f000000u
+#define ADR          0x10000000u
+#define LITERAL_MASK 0x3b000000u /* LDR, LDRSW, PRFM of a literal */
+#define LITERAL      0x18000000u
+
 /* Looked through behind an ADR for a load by the address it made. */
 #define ADR_REACH 8
 
@@ -152,71 +157,57 @@ static void mark_table(struct marker *marker, uint64_t adr)
 	}
 }
 
-static void search_word(struct marker *marker, uint64_t word)
+/* Of the words that load literals or make addresses. Places are relative to the piece: what lies
+ * before it becomes very large. */
+static void search_data(struct marker *marker, uint64_t word)
 {
-	uint32_t bits = marker->words.words[word];
 	uint64_t target;
 	unsigned size;
-	/* Addresses relative to the piece: what lies before it becomes very large. */
-	if (a64_literal(bits, word * 4, &target, &size)) {
+	if ((marker->words.words[word] & ADR_MASK) == ADR) {
+		mark_table(marker, word);
+	} else if (a64_literal(marker->words.words[word], word * 4, &target, &size)) {
 		for (unsigned at = 0; at < size; at += 4)
 			set(marker, MARK_LITERAL, target / 4 + at / 4);
-	} else if ((bits & 0x9f000000) == 0x10000000) {
-		mark_table(marker, word);
-	} else if (a64_branch_target(bits, word * 4, &target)) {
-		uint64_t distance = target / 4 > word ? target / 4 - word : word - target / 4;
-		if (distance <= BLOCK_WORDS)
-			set(marker, MARK_ENTERED, target / 4);
 	}
 }
 
-/* By the highest byte: literal loads, ADR, branches that are no calls. */
-static bool is_searched(uint32_t word)
+static void search_branch(struct marker *marker, uint64_t word)
 {
-	static const uint8_t searched[256] = {
-		[0x18] = 1,
-		[0x1c] = 1,
-		[0x58] = 1,
-		[0x5c] = 1,
-		[0x98] = 1,
-		[0x9c] = 1,
-		[0xd8] = 1,
-		[0x10] = 1,
-		[0x30] = 1,
-		[0x50] = 1,
-		[0x70] = 1,
-		[0x14] = 1,
-		[0x15] = 1,
-		[0x16] = 1,
-		[0x17] = 1,
-		[0x54] = 1,
-		[0x34] = 1,
-		[0x35] = 1,
-		[0x36] = 1,
-		[0x37] = 1,
-		[0xb4] = 1,
-		[0xb5] = 1,
-		[0xb6] = 1,
-		[0xb7] = 1,
-		[0x74] = 1,
-		[0x75] = 1,
-		[0xf4] = 1,
-		[0xf5] = 1,
-	};
-	return searched[word >> 24];
+	uint64_t target;
+	if (!a64_branch_target(marker->words.words[word], word * 4, &target))
+		return;
+	uint64_t distance = target / 4 > word ? target / 4 - word : word - target / 4;
+	if (distance <= BLOCK_WORDS)
+		set(marker, MARK_ENTERED, target / 4);
 }
 
-static void search_block(struct marker *marker, uint64_t block)
+/* Whether a chunk has words that search_data looks for. Without branches, so that compilers make
+ * vectors of it. */
+static bool is_worth_a_look(const uint32_t *words)
 {
-	const uint32_t *words = marker->words.words + block * BLOCK_WORDS;
+	uint32_t found = 0;
+	for (unsigned i = 0; i < CHUNK_WORDS; i++)
+		found |= ((words[i] & LITERAL_MASK) == LITERAL) | ((words[i] & ADR_MASK) == ADR);
+	return found != 0;
+}
+
+static void search_block(struct marker *marker, uint64_t block, enum mark mark)
+{
 	const uint64_t *code = marker_bits(marker, MARK_CODE, block);
-	uint64_t left = marker->words.count - block * BLOCK_WORDS;
-	uint64_t count = left < BLOCK_WORDS ? left : BLOCK_WORDS;
-	for (uint64_t i = 0; i < count; i++) {
-		if (i % 64 == 0 && code[i / 64] == 0)
-			i += 63;
-		else if (is_searched(words[i]) && code[i / 64] >> i % 64 & 1)
-			search_word(marker, block * BLOCK_WORDS + i);
+	uint64_t start = block * BLOCK_WORDS, end = start + BLOCK_WORDS;
+	void (*search)(struct marker *, uint64_t) =
+	        mark == MARK_LITERAL ? search_data : search_branch;
+	if (end > marker->words.count)
+		end = marker->words.count;
+	for (uint64_t at = start; at < end; at += CHUNK_WORDS) {
+		uint64_t to = at + CHUNK_WORDS < end ? at + CHUNK_WORDS : end;
+		uint64_t bits = code[(at - start) / CHUNK_WORDS];
+		if (bits == 0 || (mark == MARK_LITERAL && to - at == CHUNK_WORDS &&
+		                         !is_worth_a_look(marker->words.words + at)))
+			continue;
+		for (uint64_t word = at; word < to; word++)
+			if (bits >> (word - at) & 1)
+				search(marker, word);
 	}
 }
 
@@ -224,7 +215,8 @@ void marker_start(struct marker *marker, const struct code_words *words)
 {
 	const struct audit_symbols *symbols = marker->symbols;
 	marker->words = *words;
-	marker->coded = marker->searched = 0;
+	marker->coded = 0;
+	memset(marker->searched, 0, sizeof(marker->searched));
 	while (marker->mark < symbols->mark_count &&
 	        symbols->marks[marker->mark] / 2 < words->address)
 		marker->mark++;
@@ -241,13 +233,13 @@ void marker_mark_code(struct marker *marker, uint64_t block)
 	}
 }
 
-void marker_search(struct marker *marker, uint64_t block)
+void marker_search(struct marker *marker, uint64_t block, enum mark mark)
 {
 	uint64_t next = block == 0 ? 0 : block - 1;
-	if (next < marker->searched)
-		next = marker->searched;
+	if (next < marker->searched[mark])
+		next = marker->searched[mark];
 	for (; next <= block + 1; next++)
 		if (next * BLOCK_WORDS < marker->words.count)
-			search_block(marker, next);
-	marker->searched = next;
+			search_block(marker, next, mark);
+	marker->searched[mark] = next;
 }

@@ -33,9 +33,9 @@ struct marker {
 	bool relocatable; /* its unwind tables are not made yet: all code is proved */
 	bool by_coverage; /* else everything is code that is not said to be data */
 	struct code_words words;
-	uint64_t coded;    /* blocks whose code has been marked */
-	uint64_t searched; /* blocks that have been searched, or need not be */
-	size_t mark;       /* mapping symbols passed */
+	uint64_t coded;           /* blocks whose code has been marked */
+	uint64_t searched[MARKS]; /* blocks that have been searched for a mark, or need not be */
+	size_t mark;              /* mapping symbols passed */
 	struct code_range function;
 	struct block ring[MARKED_BLOCKS];
 };
@@ -46,8 +46,8 @@ void marker_start(struct marker *marker, const struct code_words *words);
 /* Marks what is code in a block and the one behind it. Every block comes, in order. */
 void marker_mark_code(struct marker *marker, uint64_t block);
 
-/* Makes the other marks of that block final. */
-void marker_search(struct marker *marker, uint64_t block);
+/* Makes MARK_LITERAL or MARK_ENTERED of that block final. */
+void marker_search(struct marker *marker, uint64_t block, enum mark mark);
 
 static inline uint64_t *marker_bits(struct marker *marker, enum mark mark, uint64_t block)
 {

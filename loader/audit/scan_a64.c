@@ -61,6 +61,7 @@ static void count_instruction(struct audit_file *row, const struct a64_atomic *a
 /* Whether something outside of a loop branches to a word inside of it. */
 static bool is_entered(struct scan *scan, uint64_t start, unsigned words)
 {
+	marker_search(scan->marker, scan->block, MARK_ENTERED);
 	const uint32_t *code = scan->marker->words.words;
 	for (uint64_t word = start + 1; word < start + words; word++) {
 		bool from_inside = false;
@@ -125,7 +126,7 @@ static void take_atomic(struct scan *scan, uint64_t word)
 		return;
 	bool outline = helpers_at(&scan->helpers, address) != NULL;
 	if (!outline)
-		marker_search(marker, scan->block);
+		marker_search(marker, scan->block, MARK_LITERAL);
 	if (!outline && marker_has(marker, MARK_LITERAL, word)) {
 		scan->literals++;
 	} else if (!outline && !marker_has(marker, MARK_CODE, word)) {
