@@ -127,14 +127,15 @@ static void note(struct matching *matching, const struct a64_effect *effect)
 	matching->loop->used |= effect->reads | effect->writes;
 }
 
-/* Ahead, to a store behind the first one, or out of it. */
+/* To a store behind the first one, or out of it. */
 static bool match_branch(struct matching *matching, size_t at, int64_t by)
 {
 	struct a64_atomic store;
 	int64_t target = (int64_t)at + by;
-	if (by < 2)
+	if (target > 0 && by < 2)
 		return false;
-	if (target < EXCLUSIVE_LOOP_WORDS && is_store(matching, (size_t)target, &store)) {
+	if (target > 0 && target < EXCLUSIVE_LOOP_WORDS &&
+	        is_store(matching, (size_t)target, &store)) {
 		if (matching->second != 0)
 			return false;
 		matching->second = target;
@@ -194,7 +195,7 @@ static bool match_body(struct matching *matching, size_t *end)
 	return false;
 }
 
-/* Branches out of it lead behind the last store. */
+/* Branches out of it lead behind the last store, or, to try again, before or to the load. */
 static bool exits_are_outside(const struct exclusive_loop *loop)
 {
 	struct a64_effect effect;
@@ -203,7 +204,8 @@ static bool exits_are_outside(const struct exclusive_loop *loop)
 		if (!branches(loop->code[at], &by, &effect))
 			continue;
 		int64_t target = (int64_t)at + by;
-		if (target < loop->words && (loop->exclusives == 2 || target != loop->stores[1]))
+		if (target > 0 && target < loop->words &&
+		        (loop->exclusives == 2 || target != loop->stores[1]))
 			return false;
 	}
 	return true;

@@ -29,8 +29,9 @@ struct a64_effect {
 	uint32_t reads, writes; /* a bit for each register */
 };
 
-/* Whether such a loop begins at words[0]; count words may be read. Nothing outside the loop may
- * branch into it behind its first word: the caller sees to that. */
+/* Whether such a loop begins at words[0]; count words may be read, which are as many as there are,
+ * or as a match took before. Nothing outside the loop may branch into it behind its first word: the
+ * caller sees to that. */
 bool exclusive_loop_match(struct exclusive_loop *loop, const uint32_t *words, size_t count);
 
 /* Whether the word does nothing but compute in general registers and flags, wherever it lies. */

@@ -197,8 +197,8 @@ static bool make_operation(struct loop_making *making)
 	if (making->loop->stores[0] != 2 || !find_operand(making, &operand))
 		return false;
 	if (operand.is_made && operand.operation != 0)
-		emit_operation(
-		        making->made, operand.operation, true, operand.reg, A64_ZR, operand.from);
+		emit_operation(making->made, operand.operation, operand.wide, operand.reg, A64_ZR,
+		        operand.from);
 	else if (operand.is_made)
 		emit_constant(making->made, operand.reg, operand.constant);
 	emit_lse(making, operand.family, operand.reg, making->load.rt, making->load.rn);
