@@ -65,8 +65,8 @@ SHIM_LIBS := -lc $(if $(filter aarch64,$(ARCH)),-lgcc)
 SHIM_SRC := $(wildcard shim/*.c shim/*/*.c)
 # What only one machine has.
 AARCH64_SRC := $(addprefix shim/,early.c entry_auxv.c entry_unwind.c)
-AARCH64_SRC += $(addprefix shim/atomics/,area.c hook.c image.c maps.c patch.c rewrite.c)
-AARCH64_SRC += $(addprefix shim/atomics/,rows.c survey.c switch.c)
+AARCH64_SRC += $(addprefix shim/atomics/,area.c hook.c image.c maps.c marks.c patch.c)
+AARCH64_SRC += $(addprefix shim/atomics/,rewrite.c rows.c survey.c switch.c)
 SHIM_SRC := $(filter-out $(if $(filter aarch64,$(ARCH)),,$(AARCH64_SRC)),$(SHIM_SRC))
 PROBES_SRC := $(wildcard probes/*.c)
 # Test programs have libc's own.

@@ -114,6 +114,36 @@ right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics.so" 3
 find_record atomics
 expect_object /atomics.so .outline switched
 
+# A flag that is read-only, in a library that is there from the start or comes later; helpers that
+# mean different flags.
+preload_last=$BUILD/plugins/atomics_relro.so
+atomics llsc "$BUILD/workloads/atomics"
+preload_last=
+find_record atomics
+expect_object /atomics_relro.so '"\(.outline) \(.helpers)"' "switched 1"
+place=$(figure '.atomics.objects[] | select(.path | endswith("/atomics_relro.so")).flag')
+preload_last=$BUILD/plugins/atomics_relro.so
+atomics llsc "$BUILD/workloads/atomics" flags atomics_relro.so "$place"
+preload_last=
+expect "a flag that is read-only" "atomics_relro.so 0" "$(sort -u "$scratch/out")"
+right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_relro.so" 3
+find_record atomics
+expect_object /atomics_relro.so '"\(.outline) \(.helpers)"' "switched 1"
+right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_disagree.so" 1
+find_record atomics
+expect_object /atomics_disagree.so '"\(.outline) \(.helpers)"' "disagree 2"
+
+# What only looks like an atomic, or may not be changed, is left as it is, with the reason.
+traps() {
+	atomics "$1" "$BUILD/workloads/atomics_traps"
+	expect "$1: values of traps" "b8200020 b8200020 2" "$(cat "$scratch/out")"
+	find_record atomics_traps
+	expect_object /atomics_traps '.inline | "\(.found) \(.rewritten)"' "$2"
+	expect_object /atomics_traps '.inline.left | to_entries | map(select(.value > 0) | "\(.key) \(.value)") | join(" ")' "$3"
+}
+traps llsc "3 0" "unproved 2 literal 1"
+[ -z "$EMULATOR" ] || traps lse "2 0" "entered 2"
+
 # On a CPU without LSE the switch is life or death: programs and libraries that need it run, and a
 # process that is set to LSE by force dies at once.
 [ -n "$EMULATOR" ] || exit 0

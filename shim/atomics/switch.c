@@ -14,6 +14,7 @@
 #include "hook.h"
 #include "image.h"
 #include "maps.h"
+#include "marks.h"
 #include "patch.h"
 #include "probes/record_map.h"
 #include "probes/sys.h"
@@ -114,6 +115,7 @@ static void switch_image(const struct image *image, struct record_atomics *made,
 	}
 	/* What would be rewritten is running; it has nothing inline. */
 	if (!is_us) {
+		marks_check(&survey, made->path);
 		made->inline_found = survey.found;
 		made->inline_rewritten = rewrite(&survey);
 		count_left(made, &survey);
