@@ -47,13 +47,13 @@ static void walk_bytes(
 {
 	const unsigned char *bytes = walk->image->view.bytes + piece->offset;
 	while (from < to) {
-		bool is_atomic;
-		unsigned length = x86_length(bytes + from, to - from, &is_atomic);
-		if (length == 0)
-			length = 1;
-		else if (is_atomic)
+		uint64_t stop = to - from < RELEASED ? to : from + RELEASED;
+		unsigned length;
+		from = x86_next_atomic(bytes, from, stop, to, &length);
+		if (from < stop) {
 			take_atomic(walk, bytes + from, length, count);
-		from += length;
+			from += length;
+		}
 		if (from - walk->released >= RELEASED) {
 			map_release(bytes + walk->released, from - walk->released);
 			walk->released = from;

@@ -13,6 +13,7 @@
 enum {
 	BAD = 0x80,
 	NONE = 0,
+	SPECIAL = 0x40, /* depends on more than the opcode and on REX */
 	MODRM = 0x10,
 	IMM8 = 1,
 	IMM16 = 2,
@@ -29,6 +30,7 @@ enum {
 #define M  MODRM
 #define M8 (MODRM | IMM8)
 #define MZ (MODRM | IMMZ)
+#define MS (MODRM | SPECIAL)
 
 static const uint8_t one_byte[256] = {
 	/* clang-format off */
@@ -40,14 +42,14 @@ static const uint8_t one_byte[256] = {
 	NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
 	BAD, BAD, BAD, M, BAD, BAD, BAD, BAD, IMMZ, MZ, IMM8, M8, NONE, NONE, NONE, NONE,
 	IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8,
-	M8, MZ, BAD, M8, M, M, M, M, M, M, M, M, M, M, M, M,
+	M8, MZ, BAD, M8, M, M, MS, MS, M, M, M, M, M, M, M, MS,
 	NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, BAD, NONE, NONE, NONE, NONE, NONE,
 	MOFFS, MOFFS, MOFFS, MOFFS, NONE, NONE, NONE, NONE, IMM8, IMMZ, NONE, NONE, NONE, NONE, NONE, NONE,
 	IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMMV, IMMV, IMMV, IMMV, IMMV, IMMV, IMMV, IMMV,
 	M8, M8, IMM16, NONE, BAD, BAD, M8, MZ, IMM24, NONE, IMM16, NONE, NONE, IMM8, BAD, NONE,
 	M, M, M, M, BAD, BAD, BAD, NONE, M, M, M, M, M, M, M, M,
 	IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, IMM8, REL32, REL32, BAD, IMM8, NONE, NONE, NONE, NONE,
-	BAD, NONE, BAD, BAD, NONE, NONE, M | TEST8, M | TESTZ, NONE, NONE, NONE, NONE, NONE, NONE, M, M,
+	BAD, NONE, BAD, BAD, NONE, NONE, MS | TEST8, MS | TESTZ, NONE, NONE, NONE, NONE, NONE, NONE, M, M,
 	/* clang-format on */
 };
 
@@ -60,7 +62,7 @@ static const uint8_t two_byte[256] = {
 	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
 	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
 	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
-	M8, M8, M8, M8, M, M, M, NONE, M, M, BAD, BAD, M, M, M, M,
+	M8, M8, M8, M8, M, M, M, NONE, MS, M, BAD, BAD, M, M, M, M,
 	REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32, REL32,
 	M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M,
 	NONE, NONE, NONE, M, M8, M, M, M, NONE, NONE, NONE, M, M8, M, M, M,
@@ -229,4 +231,55 @@ unsigned x86_length(const unsigned char *bytes, size_t count, bool *is_atomic)
 	if (opcode == 0x8f && (peek(&reader) & 31) >= 8)
 		return read_xop(&reader, is_atomic);
 	return finish(&reader, one_byte[opcode], opcode == 0x86 || opcode == 0x87, is_atomic);
+}
+
+/* What the fast way needs of ModRM: its own byte, SIB, the displacement. */
+static unsigned address_size(const unsigned char *bytes)
+{
+	static const uint8_t displacements[4] = { 0, 1, 4, 0 };
+	unsigned mod = bytes[0] >> 6, rm = bytes[0] & 7u;
+	unsigned has_sib = mod != 3 && rm == 4;
+	unsigned base = has_sib ? bytes[1] & 7u : rm;
+	return 1 + has_sib + displacements[mod] + (mod == 0 && base == 5 ? 4 : 0);
+}
+
+/* The length of an instruction without prefixes but REX that cannot be atomic, 16 bytes being
+ * there; 0 for all others. */
+static inline unsigned simple_length(const unsigned char *bytes)
+{
+	static const uint8_t immediates[16] = {
+		[IMM8] = 1,
+		[IMM16] = 2,
+		[IMM24] = 3,
+		[IMMZ] = 4,
+		[IMMV] = 4,
+		[REL32] = 4,
+		[MOFFS] = 8,
+	};
+	unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
+	unsigned length = has_rex + 1, kind = one_byte[bytes[has_rex]];
+	if (bytes[has_rex] == 0x0f)
+		kind = two_byte[bytes[length++]];
+	if (kind & (BAD | SPECIAL))
+		return 0;
+	if ((kind & IMMEDIATE) == IMMV && has_rex && bytes[0] & 8)
+		return 0;
+	if (kind & MODRM)
+		length += address_size(bytes + length);
+	return length + immediates[kind & IMMEDIATE];
+}
+
+size_t x86_next_atomic(
+        const unsigned char *bytes, size_t from, size_t stop, size_t end, unsigned *length)
+{
+	while (from < stop) {
+		bool is_atomic = false;
+		*length = end - from >= 16 ? simple_length(bytes + from) : 0;
+		if (*length == 0)
+			*length = x86_length(bytes + from, end - from, &is_atomic);
+		if (is_atomic)
+			break;
+		from += *length != 0 ? *length : 1;
+	}
+	return from;
 }
