@@ -304,4 +304,4 @@ help:
 	@echo 'BUILD=DIR       builds there'
 	@echo "TESTS='NAME...' with make check: only these, as t_mariadb or 'check_*'"
 
--include $(shell find $(addprefix $(BUILD)/,pic obj workloads preload) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(BUILD)/,pic obj tests workloads preload plugins) -name '*.d' 2>/dev/null)

@@ -21,7 +21,7 @@
 	        "cbnz w15, 2b\n\t"                                                                 \
 	        "ret\n\t.cfi_endproc\n\t.size " name ", . - " name "\n")
 #else
-#define HELPER(name, flag) __asm__("" name ":\n")
+#define HELPER(name, flag) __asm__(".text\n" name ":\tret\n")
 #endif
 
 #endif

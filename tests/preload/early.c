@@ -15,7 +15,7 @@ static int value(void)
 	return (int)(told >> 8 & 1);
 }
 
-static int (*resolve(void))(void)
+static __attribute__((used)) int (*resolve(void))(void)
 {
 	told = getauxval(AT_HWCAP);
 	return value;
