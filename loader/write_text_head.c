@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "atomics_rows.h"
 #include "families.h"
 #include "trust.h"
 #include "words.h"
@@ -185,6 +186,8 @@ void text_nothing(const struct view *view)
 		words = "nothing was counted after the earlier copy was made";
 	print_who(view);
 	fprintf(view->out, ": %s\n", words);
+	if (atomics_recorded(process->record))
+		print_trust(view);
 }
 
 void text_head(const struct view *view)

@@ -355,6 +355,7 @@ START_TEST(objects_are_told_of_a_process_without_locks)
 	ck_assert(atomics_recorded(records[0]));
 	char *text = flat_report(WRITE_DEFAULT_TOP);
 	expect_text(text, "used no lock");
+	expect_text(text, " - 12 of 4,014 inline atomics stay ");
 	expect_text(text, " libc.so.6 outline switched to LL/SC ");
 	free(text);
 }
