@@ -12,7 +12,7 @@
 
 #define MOST_COLUMNS 16u
 #define TABLE_WIDTH  100u
-#define LEAST_NAME   40u
+#define LEAST_NAME   30u
 
 /* Cells stand one behind the other, a line's name, and its mark, last. */
 struct columns {
