@@ -13,7 +13,7 @@
 
 struct spinner {
 	struct lost_cpu *cpu;
-	uint64_t until_ns;
+	uint64_t for_ns;
 	pthread_t thread;
 	bool pinned;
 };
@@ -59,7 +59,7 @@ static void *spin(void *argument)
 	spinner->pinned = sched_setaffinity(0, sizeof(set), &set) == 0;
 	uint64_t first_ns = clock_now(CLOCK_THREAD_CPUTIME_ID), now = clock_now(CLOCK_MONOTONIC);
 	lost_cpu_begin(cpu, now, first_ns);
-	while (spinner->pinned && now < spinner->until_ns) {
+	while (spinner->pinned && now - cpu->begin_ns < spinner->for_ns) {
 		uint64_t last = now;
 		now = clock_now(CLOCK_MONOTONIC);
 		if (now - last < LOST_LEAST_NS)
@@ -76,11 +76,11 @@ static void *spin(void *argument)
 /* A thread a CPU of the set; those that started are waited for. Returns 0 or an errno value. */
 static int spin_on(struct lost_time *lost, struct spinner *spinners, double seconds)
 {
-	uint64_t until = clock_now(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 	size_t started = 0;
 	int error = 0;
 	for (; started < lost->count && error == 0; started += error == 0) {
-		spinners[started] = (struct spinner){ &lost->cpus[started], until, 0, false };
+		spinners[started] = (struct spinner){ &lost->cpus[started],
+			(uint64_t)(seconds * 1e9), 0, false };
 		error = pthread_create(&spinners[started].thread, NULL, spin, &spinners[started]);
 	}
 	for (size_t i = 0; i < started; i++) {

@@ -163,7 +163,7 @@ experiment_paths() {
 	abshim ab -o "$dir" --until 0.01% --max-runs 10 --warmup 0 --json -- "$BUILD/workloads/families" \
 		>"$scratch/ab.json" 2>"$scratch/report.log" || fail "abshim ab" "$scratch/report.log"
 	abshim plan --detect 1% --json "$dir" >"$scratch/plan.json" || fail "abshim plan"
-	jq '{experiment, until, others, notes}' "$scratch/ab.json" >"$scratch/experiment.json"
+	jq '{experiment, until, resolution, others, notes}' "$scratch/ab.json" >"$scratch/experiment.json"
 	head -n 1 "$dir/runs.jsonl" >"$scratch/run.json"
 	json_paths EXPERIMENT "$scratch/experiment.json"
 	json_paths PLAN "$scratch/plan.json"
@@ -221,11 +221,15 @@ check_json() {
 	compare abshim-json.5
 }
 
-# leave_record PROGRAM ARGUMENTS...: of a workload that holds locks, has stacks. Sets $record.
+# leave_record PROGRAM ARGUMENTS...: of a workload that holds locks, has stacks, and what the machine
+# has of atomics switched. Sets $record.
+switch=
+[ "$ARCH" != aarch64 ] || switch=ABSHIM_ATOMICS=llsc
 leave_record() {
 	workload=$1
 	shift
-	shimmed ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/$workload" "$@" \
+	# shellcheck disable=SC2086
+	shimmed $switch ABSHIM_STATS=hold ABSHIM_STACKS=8 ABSHIM_REPORT=none "$BUILD/workloads/$workload" "$@" \
 		>"$scratch/out" 2>&1 || fail "$workload: exit status $?" "$scratch/out"
 	find_record "$workload"
 }

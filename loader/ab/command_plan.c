@@ -14,6 +14,7 @@
 #include "../verdict/gather.h"
 #include "experiment.h"
 #include "numbers.h"
+#include "resolution.h"
 
 static const char usage[] =
         "Usage: abshim plan --detect SHARE [OPTION]... DIR|FILE...\n"
@@ -47,23 +48,15 @@ static bool fail(const char *format, const char *what)
 	return false;
 }
 
-/* The spread within arms: pooled, so that a difference between them does not count. */
 static bool take(struct plan *plan, const struct metric_values *metric)
 {
-	double squares = 0, freedom = 0;
 	plan->n = 0;
-	for (size_t i = 0; i < metric->arm_count; i++) {
-		const struct stats_summary *summary = &metric->arms[i].summary;
-		plan->n += summary->n;
-		if (summary->n < 2)
-			continue;
-		squares += summary->stddev * summary->stddev * (double)(summary->n - 1);
-		freedom += (double)(summary->n - 1);
-	}
+	for (size_t i = 0; i < metric->arm_count; i++)
+		plan->n += metric->arms[i].summary.n;
 	plan->name = strdup(metric->name);
 	plan->mean = metric->arms[0].summary.mean;
-	plan->stddev = sqrt(squares / freedom);
-	if (!(freedom > 0))
+	plan->stddev = resolution_spread(metric);
+	if (isnan(plan->stddev))
 		return fail("plan: %s: two runs of one arm are needed to know its spread",
 		        metric->name);
 	if (!(plan->mean != 0))

@@ -9,9 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lost_time.h"
 #include "child.h"
 
 #define LEAST_SECONDS 1 /* the kernel counts the CPUs' time in ticks of 10 ms */
+
+/* Lost time is looked for during this part of a run's time, for so many seconds. */
+#define LOST_PART  0.05
+#define LOST_LEAST 0.02
+#define LOST_MOST  0.2
 
 static void read_cpu_time(struct machine_reading *reading)
 {
@@ -77,6 +83,17 @@ void machine_measure(struct run *run, const struct machine_reading *before, doub
 	run_add(run, "machine.steal", share(now.steal - before->steal, all), UNIT_RATIO,
 	        BETTER_LESS);
 	run_add(run, "machine.other_load", share(others, all), UNIT_RATIO, BETTER_LESS);
+}
+
+void machine_measure_lost(struct run *run, double seconds)
+{
+	struct lost_time lost;
+	double moment = seconds * LOST_PART < LOST_MOST ? seconds * LOST_PART : LOST_MOST;
+	if (moment < LOST_LEAST)
+		return;
+	if (lost_time_measure(&lost, moment) == 0)
+		run_add(run, "machine.lost", lost_time_share(&lost), UNIT_RATIO, BETTER_LESS);
+	lost_time_free(&lost);
 }
 
 unsigned machine_cpus(void)

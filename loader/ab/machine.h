@@ -30,6 +30,11 @@ double machine_cpu(const struct rusage *usage);
  * shorter than a second only the pages: the CPUs' time is counted too coarsely. */
 void machine_measure(struct run *run, const struct machine_reading *before, double own);
 
+/* Adds, as machine.lost, the share of the CPUs' time that goes by without their running and without
+ * the kernel's knowing (lost_time.h): of a moment after a run of so many seconds that is short
+ * beside it. A run too short for that gets none. */
+void machine_measure_lost(struct run *run, double seconds);
+
 /* CPUs that this process may use. */
 unsigned machine_cpus(void);
 

@@ -1,6 +1,7 @@
 /*
  * Figures of a run: from what the client printed, and from the kernel's account of its processes.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,33 @@ void measure_usage(struct stage *stage, const char *prefix, const struct child *
 		snprintf(name, sizeof(name), "%s.%s", prefix, figures[i].name);
 		run_add(stage->run, name, figures[i].value, figures[i].unit, BETTER_LESS);
 	}
+}
+
+/* NAN: the client's output does not tell. A rate is that of the time that the client says, or of
+ * all the time it took. */
+static double operations(const struct run *run)
+{
+	const struct run_metric *count = run_metric(run, "operations");
+	const struct run_metric *rate = run_metric(run, "throughput");
+	const struct run_metric *time = run_metric(run, "runtime");
+	if (count != NULL)
+		return count->value;
+	if (time == NULL || time->unit != UNIT_SECONDS)
+		time = run_metric(run, "client.wall");
+	if (rate == NULL || rate->unit != UNIT_RATE || time == NULL)
+		return NAN;
+	return rate->value * time->value;
+}
+
+void measure_per_operation(struct run *run)
+{
+	const struct run_metric *server = run_metric(run, "server.cpu");
+	const struct run_metric *cpu = server != NULL ? server : run_metric(run, "client.cpu");
+	double count = operations(run);
+	if (cpu != NULL && count > 0)
+		run_add(run,
+		        server != NULL ? "server.cpu_per_operation" : "client.cpu_per_operation",
+		        cpu->value / count, UNIT_SECONDS, BETTER_LESS);
 }
 
 /* Counters are left out. */

@@ -8,14 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lost_time.h"
 #include "machine.h"
+#include "resolution.h"
 #include "records_atomics.h"
 #include "sequential.h"
 
-#define MUCH_LOAD  0.05 /* of all CPUs, on average over the counted runs */
-#define MUCH_STEAL 0.02
-#define UNLIKELY   0.01 /* a p value below this is worth a note */
-#define LEAST      4    /* values of each kind before a pattern is looked for */
+#define MUCH_LOAD   0.05 /* of all CPUs, on average over the counted runs */
+#define MUCH_STEAL  0.02
+#define UNLIKELY    0.01 /* a p value below this is worth a note */
+#define MUCH_SPREAD 0.05 /* the standard deviation of a steady metric is less of its mean */
+#define STEADIER    3    /* a metric whose spread is so many times smaller is */
+#define LEAST       4    /* values of each kind before a pattern is looked for */
 
 /* The mean over the counted runs; NAN where none has the metric. */
 static double mean_of(const struct experiment *experiment, const char *name)
@@ -66,6 +70,56 @@ static bool note_machine(struct texts *notes, const struct experiment *experimen
 		       texts_format(notes, "the machine swapped: give the server less memory, or "
 		                           "swapoff -a");
 	return done;
+}
+
+static bool note_lost(struct texts *notes, const struct experiment *experiment)
+{
+	double lost = mean_of(experiment, "machine.lost");
+	return !(lost > LOST_MUCH) ||
+	       texts_format(notes,
+	               "the CPUs of this virtual machine lost %.1f %% of their time without the "
+	               "kernel's knowing (looked at after each run): wall time is not to be "
+	               "believed; "
+	               "compare CPU time too, make more runs, or use a machine whose CPUs are its "
+	               "own "
+	               "(abshim doctor)",
+	               lost * 100);
+}
+
+/* The metric's spread within arms, as a share of the reference's mean; NAN: not known. */
+static double spread_of(const struct experiment_values *values, const char *name)
+{
+	struct resolution resolution;
+	for (size_t i = 0; i < values->count; i++)
+		if (strcmp(values->metrics[i].name, name) == 0 &&
+		        resolution_of(&values->metrics[i], &resolution) && resolution.n >= LEAST)
+			return resolution.spread;
+	return NAN;
+}
+
+/* Whether the primary metric, a rate or a time by the clock, varies much where the CPU time that
+ * the same work takes does not. */
+static bool note_spread(struct texts *notes, const struct experiment_values *values)
+{
+	static const char *const steadier[] = { "server.cpu_per_operation",
+		"client.cpu_per_operation", "client.cpu" };
+	const struct metric_values *primary = &values->metrics[0];
+	bool wall = strcmp(primary->name, "client.wall") == 0;
+	double spread = spread_of(values, primary->name);
+	if (!(spread > MUCH_SPREAD) || (primary->unit != UNIT_RATE && !wall))
+		return true;
+	/* CPU time as such says nothing beside a rate: many clients run for a given time. */
+	for (size_t i = 0; i < sizeof(steadier) / sizeof(*steadier) - !wall; i++) {
+		double cpu = spread_of(values, steadier[i]);
+		if (cpu * STEADIER < spread)
+			return texts_format(notes,
+			        "%s varies by %.1f %% within an arm and %s by %.1f %%: the wall "
+			        "time is not to be believed as long as it is not known what the "
+			        "programs waited for; compare --metric %s too (abshim doctor "
+			        "measures what CPUs lose)",
+			        primary->name, spread * 100, steadier[i], cpu * 100, steadier[i]);
+	}
+	return true;
 }
 
 static bool note_threads(struct texts *notes, const struct experiment *experiment)
@@ -223,7 +277,8 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
         const struct experiment_values *values)
 {
 	bool done = note_invalid(notes, experiment) && machine_notes(experiment->machine, notes) &&
-	            note_machine(notes, experiment) && note_threads(notes, experiment);
+	            note_machine(notes, experiment) && note_lost(notes, experiment) &&
+	            note_threads(notes, experiment);
 	if (!done || values->chosen == 0)
 		return done;
 	if (arms_are_same(&experiment->design.arms))
@@ -231,6 +286,6 @@ bool notes_collect(struct texts *notes, const struct experiment *experiment,
 	const struct metric_values *primary = &values->metrics[0];
 	done = done && note_primary(notes, experiment, primary->name) &&
 	       note_shell(notes, experiment) && note_atomics(notes, experiment);
-	done = done && note_width(notes, experiment, values);
+	done = done && note_width(notes, experiment, values) && note_spread(notes, values);
 	return done && note_order(notes, experiment, primary) && note_outliers(notes, primary);
 }

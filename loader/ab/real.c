@@ -62,8 +62,10 @@ static void measure(struct stage *stage, const struct machine_reading *before)
 		measure_usage(stage, "server", &stage->server);
 		own += machine_cpu(&stage->server.usage);
 	}
+	measure_per_operation(stage->run);
 	records_collect(stage);
 	machine_measure(stage->run, before, own);
+	machine_measure_lost(stage->run, children_clock() - before->wall);
 	if (stage->run->valid)
 		measure_check_metrics(stage);
 }

@@ -73,6 +73,11 @@ void measure_output(struct stage *stage);
 /* Time and memory of a child, as PREFIX.wall and the like. */
 void measure_usage(struct stage *stage, const char *prefix, const struct child *child);
 
+/* CPU time of the target (the server where there is one) for each operation, as
+ * TARGET.cpu_per_operation: where the client's output says how many there were, or how many a
+ * second. */
+void measure_per_operation(struct run *run);
+
 /* Refuses the run when it lacks a metric that was asked for. */
 void measure_check_metrics(struct stage *stage);
 

@@ -144,6 +144,13 @@ double stats_tost(const struct stats_summary *a, const struct stats_summary *b, 
 	return worst;
 }
 
+double stats_least_effect(size_t n, double stddev, double level, double power)
+{
+	double df = 2 * (double)n - 2;
+	double sum = t_quantile(level, df) + gsl_cdf_tdist_Pinv(power, df);
+	return sum * stddev * sqrt(2 / (double)n);
+}
+
 size_t stats_runs_needed(double stddev, double effect, double level, double power)
 {
 	if (!(effect > 0) || !(stddev >= 0))

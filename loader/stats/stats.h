@@ -100,6 +100,9 @@ size_t stats_outliers(struct stats_values sample, bool *outlier);
  * 1e9. */
 size_t stats_runs_needed(double stddev, double effect, double level, double power);
 
+/* The least difference of means that n runs an arm find so; n is 2 or more. */
+double stats_least_effect(size_t n, double stddev, double level, double power);
+
 /* The interval of a stopping rule that looks after every block, see sequential.c. n: values an arm
  * so far. Returns half of the width of the relative interval, NAN while there are too few. */
 double stats_sequential_width(
