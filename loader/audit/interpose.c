@@ -179,8 +179,8 @@ static void put_limits(FILE *out, const struct interposition *interposition,
 	}
 	if (finding->opens) {
 		separate(out);
-		fputs("it may open libraries: with RTLD_DEEPBIND or in a namespace of their own "
-		      "those are out of a preload's reach",
+		fputs("what it opens with RTLD_DEEPBIND, or in a namespace of its own, is out of "
+		      "reach",
 		        out);
 	}
 }
