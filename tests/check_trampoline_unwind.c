@@ -168,7 +168,8 @@ static struct {
 
 #define UNWIND_SIGNAL 1
 #define UNWIND_SP     31
-#define UNWIND_PC     32
+#define UNWIND_PC     32 /* until version 1.8: the return address' register stands for it */
+#define UNWIND_EARLY  30
 
 static uint64_t value_of(void *cursor, int reg)
 {
@@ -176,16 +177,21 @@ static uint64_t value_of(void *cursor, int reg)
 	return libunwind.get(cursor, reg, &value) < 0 ? UINT64_MAX : value;
 }
 
+static bool is_at(void *cursor, uint64_t address)
+{
+	return value_of(cursor, UNWIND_PC) == address || value_of(cursor, UNWIND_EARLY) == address;
+}
+
 static void walk_by_libunwind(const void *context)
 {
 	static uint64_t cursor[8192];
 	if (libunwind.init(cursor, (void *)(uintptr_t)context, UNWIND_SIGNAL) < 0)
 		wrong = "the beginning";
-	else if (value_of(cursor, UNWIND_PC) != address_of_stop())
+	else if (!is_at(cursor, address_of_stop()))
 		wrong = "the trampoline";
 	else if (libunwind.step(cursor) <= 0)
 		wrong = "an end too early";
-	else if (value_of(cursor, UNWIND_PC) != (uint64_t)(uintptr_t)unwind_original)
+	else if (!is_at(cursor, (uint64_t)(uintptr_t)unwind_original))
 		wrong = "the site's address";
 	else if (value_of(cursor, UNWIND_SP) != unwind_site_sp)
 		wrong = "the stack pointer";

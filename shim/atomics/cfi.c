@@ -1,22 +1,25 @@
 /*
  * DWARF call frame information of trampolines: DWARF 4, section 6.4; augmentation "zRS" and
- * .eh_frame_hdr: Linux Standard Base, "Exception Frames". The return address has column 32, which
- * "DWARF for the Arm 64-bit Architecture" names PC: unwinders have room for it and no register of
- * their own in it. Its rule is an expression whose value it is.
+ * .eh_frame_hdr: Linux Standard Base, "Exception Frames".
+ *
+ * The return address has column 96, which libgcc keeps for the same purpose in frames of signal
+ * handlers (DWARF_ALT_FRAME_RETURN_COLUMN), and libunwind has room for. It lies in memory, in the
+ * FDE: for other columns, libgcc would take values that are computed only, and libunwind none.
  */
 #include <string.h>
 
 #include "trampoline.h"
 
-#define PC_COLUMN 32u
-#define SP_COLUMN 31u
+#define RETURN_COLUMN 96u
+#define SP_COLUMN     31u
+#define RETURN_AT     24u /* in an FDE: in the data of its augmentation, aligned */
 
 #define CFA_ADVANCE_LOC4   0x04u
 #define CFA_RESTORE        0xc0u
 #define CFA_OFFSET         0x80u
 #define CFA_DEF_CFA        0x0cu
 #define CFA_DEF_CFA_OFFSET 0x0eu
-#define CFA_VAL_EXPRESSION 0x16u
+#define CFA_EXPRESSION     0x10u
 #define OP_CONST8U         0x0eu
 #define PE_PCREL_SDATA4    0x1bu
 #define PE_DATAREL_SDATA4  0x3bu
@@ -59,21 +62,10 @@ static size_t end_entry(struct cfi_output *output)
 size_t trampoline_cie(unsigned char *to, size_t room)
 {
 	struct cfi_output output = { to, room, 0 };
-	static const unsigned char fields[] = {
-		1, /* version */
-		'z',
-		'R',
-		'S',
-		0,    /* augmentation */
-		1,    /* a unit of code */
-		0x78, /* -8, a unit of data */
-		PC_COLUMN,
-		1,
-		PE_PCREL_SDATA4,
-		CFA_DEF_CFA,
-		SP_COLUMN,
-		0,
-	};
+	/* Version, augmentation, units of code and (-8) data, the return address, the
+	 * augmentation's data, and the rule at the beginning. */
+	static const unsigned char fields[] = { 1, 'z', 'R', 'S', 0, 1, 0x78, RETURN_COLUMN, 1,
+		PE_PCREL_SDATA4, CFA_DEF_CFA, SP_COLUMN, 0 };
 	put4(&output, 0);
 	put4(&output, 0); /* a CIE */
 	put(&output, fields, sizeof(fields));
@@ -115,16 +107,20 @@ size_t trampoline_fde(unsigned char *to, size_t room, const struct trampoline *m
         uint64_t to_address, uint64_t cie_address, uint64_t address, uint64_t original)
 {
 	struct cfi_output output = { to, room, 0 };
+	uint64_t place = to_address + RETURN_AT;
 	put4(&output, 0);
 	put4(&output, to_address + 4 - cie_address);
 	put4(&output, address - (to_address + 8));
 	put4(&output, 4 * made->count);
-	put1(&output, 0); /* no more of the augmentation */
-	put1(&output, CFA_VAL_EXPRESSION);
-	put1(&output, PC_COLUMN);
-	put1(&output, 1 + sizeof(original));
-	put1(&output, OP_CONST8U);
+	put1(&output, RETURN_AT + sizeof(original) - 17); /* the augmentation's data */
+	while (output.size < RETURN_AT)
+		put1(&output, 0);
 	put(&output, &original, sizeof(original));
+	put1(&output, CFA_EXPRESSION);
+	put1(&output, RETURN_COLUMN);
+	put1(&output, 1 + sizeof(place));
+	put1(&output, OP_CONST8U);
+	put(&output, &place, sizeof(place));
 	put_changes(&output, made);
 	return end_entry(&output);
 }
