@@ -10,6 +10,9 @@
 /* Every section is compared with every segment; real files have a dozen of these. */
 #define MOST_SEGMENTS 256
 
+/* Either may be the damaged one. */
+static const char disagreement[] = "sections and segments disagree on where the code lies";
+
 /* What a section or a segment has of the file. */
 struct extent {
 	uint64_t start, end;
@@ -178,7 +181,7 @@ static const char *read_sections(struct code *code, const struct image *image)
 		if (!image_holds(image, &section))
 			return "a section of code lies outside of the file";
 		if (!relocatable && !agrees(image, &section))
-			return "sections and segments disagree on where the code lies";
+			return disagreement;
 		add_piece(code, relocatable ? section.offset : section.address, section.offset,
 		        section.size);
 	}
@@ -203,8 +206,12 @@ static void read_segments(struct code *code, const struct image *image, struct a
 			add_piece(code, segment.address, segment.offset, held.size);
 	}
 	finish(code);
-	if (code->count == 0)
+	if (!holds_entry(code, image)) {
+		row->complete = false;
+		audit_note(row, "no executable segment holds the entry point: cut or damaged");
+	} else if (code->count == 0) {
 		audit_note(row, "no code was found in it");
+	}
 }
 
 /* All that headers tell of must be there: a file may be cut behind its code. */
@@ -212,7 +219,7 @@ static void check_whole(const struct image *image, struct audit_file *row)
 {
 	for (uint32_t i = 0; i < image->segment_count; i++) {
 		struct segment segment = image_segment(image, i);
-		if (segment.type != PT_LOAD ||
+		if (segment.type != PT_LOAD || segment.file_size == 0 ||
 		        view_holds(&image->view, segment.offset, segment.file_size))
 			continue;
 		row->complete = false;
@@ -247,6 +254,7 @@ void code_find(struct code *code, const struct image *image, struct audit_file *
 		row->complete = false;
 		return;
 	}
+	row->complete = row->complete && wrong != disagreement;
 	audit_note(row, "%s: read by its segments", wrong);
 	read_segments(code, image, row);
 }

@@ -89,7 +89,7 @@ struct view image_contents(const struct image *image, const struct section *sect
 
 bool image_holds(const struct image *image, const struct section *section)
 {
-	return section->type == SHT_NOBITS || section->type == SHT_NULL ||
+	return section->type == SHT_NOBITS || section->type == SHT_NULL || section->size == 0 ||
 	       view_holds(&image->view, section->offset, section->size);
 }
 
