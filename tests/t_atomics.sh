@@ -144,6 +144,20 @@ traps() {
 traps llsc "3 0" "unproved 2 literal 1"
 [ -z "$EMULATOR" ] || traps lse "2 0" "entered 2"
 
+# No memory is writable and executable at a time, whatever is rewritten and when, by the emulator's
+# list of system calls.
+if [ -n "$EMULATOR" ]; then
+	EMULATOR="$with_lse -strace"
+	shimmed ABSHIM_ATOMICS=llsc "$BUILD/workloads/atomics_lse" open \
+		"$BUILD/plugins/atomics_lse.so" 2 >"$scratch/out" 2>"$scratch/calls"
+	EMULATOR=$with_lse
+	expect "results under -strace" right "$(cat "$scratch/out")"
+	[ "$(grep -c 'mprotect(.*PROT_EXEC' "$scratch/calls")" -ge 5 ] ||
+		fail "no code was changed by mprotect" "$scratch/calls"
+	! grep -E '(mmap|mprotect)\(.*(PROT_WRITE.*PROT_EXEC|PROT_EXEC.*PROT_WRITE)' "$scratch/calls" ||
+		fail "memory is writable and executable"
+fi
+
 # On a CPU without LSE the switch is life or death: programs and libraries that need it run, and a
 # process that is set to LSE by force dies at once.
 [ -n "$EMULATOR" ] || exit 0
