@@ -5,6 +5,7 @@
  * The return address has column 96, which libgcc keeps for the same purpose in frames of signal
  * handlers (DWARF_ALT_FRAME_RETURN_COLUMN), and libunwind has room for. It lies in memory, in the
  * FDE: for other columns, libgcc would take values that are computed only, and libunwind none.
+ * LLVM's libunwind knows no column above 95: its walks end at a trampoline.
  */
 #include <string.h>
 
