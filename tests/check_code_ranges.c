@@ -31,16 +31,18 @@ struct tables {
 	unsigned cie, fdes[8];     /* where they begin */
 	unsigned begins, lengths;  /* of the last FDE: its two fields */
 	unsigned letters, version; /* of the CIE */
+	unsigned end;              /* behind the last FDE */
 };
 
 /* What a CIE says. */
 struct style {
 	const char *augmentation;
 	unsigned version, encoding;
-	bool extended; /* lengths of 8 bytes */
+	bool extended;        /* lengths of 8 bytes */
+	unsigned personality; /* its encoding, 0: a usual one */
 };
 
-static const struct style usual = { "zR", 1, 0x1b, false };
+static const struct style usual = { "zR", 1, 0x1b, false, 0 };
 
 static void put(struct tables *tables, uint64_t value, unsigned size)
 {
@@ -98,7 +100,9 @@ static void put_cie(struct tables *tables, const struct style *style)
 		put(tables, 8, 2);
 	put(tables, 4, 1);      /* code alignment */
 	put(tables, 0x7ff8, 2); /* data alignment: two bytes of LEB128 */
-	put(tables, 30, 1);     /* return address */
+	put(tables, 0x9e, 1);   /* return address: in version 1 a byte, else LEB128 */
+	if (style->version != 1)
+		put(tables, 1, 1);
 	for (const char *letter = style->augmentation; *letter != '\0'; letter++) {
 		if (*letter == 'z')
 			put(tables, 7, 1);
@@ -107,7 +111,9 @@ static void put_cie(struct tables *tables, const struct style *style)
 		if (*letter == 'L')
 			put(tables, 0x1b, 1);
 		if (*letter == 'P')
-			put(tables, UINT64_C(0x123456789b), 5);
+			put(tables,
+			        style->personality ? style->personality : UINT64_C(0x123456789b),
+			        5);
 	}
 	end_entry(tables, tables->cie, style->extended);
 }
@@ -148,6 +154,7 @@ static struct tables build(const struct style *style)
 	put_cie(&tables, style);
 	for (unsigned i = 0; i < FUNCTIONS; i++)
 		put_fde(&tables, style, i);
+	tables.end = tables.at;
 	put_header(&tables, FUNCTIONS);
 	return tables;
 }
@@ -181,13 +188,13 @@ START_TEST(every_encoding_is_understood)
 	static const uint8_t versions[] = { 1, 3, 4 };
 	for (unsigned i = 0; i < 6 * 16 * 3 * 2; i++) {
 		struct style style = { augmentations[i % 6], versions[i / 6 % 3],
-			encodings[i / 18 % 16], i / 288 };
+			encodings[i / 18 % 16], i / 288, 0 };
 		struct tables tables = build(&style);
 		ck_assert_msg(found(&tables) == 7, "%s, version %u, encoding %x%s",
 		        style.augmentation, style.version, style.encoding,
 		        style.extended ? ", extended" : "");
 	}
-	struct tables plain = build(&(struct style){ "", 1, 0, false });
+	struct tables plain = build(&(struct style){ "", 1, 0, false, 0 });
 	ck_assert_uint_eq(found(&plain), 7);
 }
 END_TEST
@@ -221,9 +228,11 @@ START_TEST(what_cannot_be_understood_is_skipped)
 	enum { CIE_LENGTH, CIE_ID, VERSION, LETTERS, FDE_LENGTH, FDE_CIE, BEGINS, LENGTHS };
 	static const uint8_t encodings[] = { 0x9b, 0x3b, 0x2b, 0x4b, 0x50, 0xff, 0x05, 0x1f };
 	for (size_t i = 0; i < sizeof(encodings); i++)
-		expect_skipped(&(struct style){ "zR", 1, encodings[i], false }, -1, 0, 0);
-	expect_skipped(&(struct style){ "zXR", 1, 0x1b, false }, -1, 0, 0);
-	expect_skipped(&(struct style){ "zRSBGSBGS", 1, 0x1b, false }, -1, 0, 0);
+		expect_skipped(&(struct style){ "zR", 1, encodings[i], false, 0 }, -1, 0, 0);
+	expect_skipped(&(struct style){ "zXR", 1, 0x1b, false, 0 }, -1, 0, 0);
+	expect_skipped(&(struct style){ "zRP", 1, 0x1b, false, 0x50 }, -1, 0, 0);
+	expect_skipped(&(struct style){ "zRP", 1, 0x1b, false, 0xff }, -1, 0, 0);
+	expect_skipped(&(struct style){ "zRSBGSBGS", 1, 0x1b, false, 0 }, -1, 0, 0);
 	expect_skipped(&usual, CIE_LENGTH, 0, 4);
 	expect_skipped(&usual, CIE_LENGTH, SIZE, 4);
 	expect_skipped(&usual, CIE_LENGTH, 9, 4); /* ends in the augmentation */
@@ -283,6 +292,22 @@ START_TEST(headers_that_cannot_be_understood_are_refused)
 }
 END_TEST
 
+START_TEST(tables_may_end_with_the_image)
+{
+	struct tables tables = build(&usual);
+	struct image_bytes image = image_of(&tables);
+	struct code_ranges ranges;
+	struct code_range range;
+	unsigned count = 0;
+	image.size = tables.end;
+	ck_assert(code_ranges_open(&ranges, &image, ADDRESS));
+	ranges.within = (struct code_range){ 0, UINT64_MAX };
+	while (code_ranges_next(&ranges, &range))
+		count++;
+	ck_assert_uint_eq(count, FUNCTIONS);
+}
+END_TEST
+
 START_TEST(functions_are_cut_to_what_is_asked_for)
 {
 	struct tables tables = build(&usual);
@@ -332,8 +357,8 @@ static void walk(const unsigned char *bytes, size_t size, uint64_t address)
 
 START_TEST(damaged_tables_are_read_within_bounds)
 {
-	static const struct style styles[] = { { "zR", 1, 0x1b, false }, { "zPLR", 4, 0x10, true },
-		{ "zLPR", 3, 0x19, false } };
+	static const struct style styles[] = { { "zR", 1, 0x1b, false, 0 },
+		{ "zPLR", 4, 0x10, true, 0 }, { "zLPR", 3, 0x19, false, 0 } };
 	uint32_t state = 1;
 	for (size_t i = 0; i < 3; i++) {
 		struct tables whole = build(&styles[i]);
@@ -462,6 +487,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, what_cannot_be_understood_is_skipped);
 	tcase_add_test(tcase, entries_that_lie_elsewhere_are_skipped);
 	tcase_add_test(tcase, headers_that_cannot_be_understood_are_refused);
+	tcase_add_test(tcase, tables_may_end_with_the_image);
 	tcase_add_test(tcase, functions_are_cut_to_what_is_asked_for);
 	tcase_add_test(tcase, damaged_tables_are_read_within_bounds);
 	tcase_add_test(tcase, functions_of_this_process_are_found);
