@@ -159,31 +159,39 @@ static void expect(const struct piece *piece, const struct machine *wanted,
 	ck_abort_msg("%08x as %s: memory", word, what);
 }
 
-/* QEMU 7.2 writes the second word of CASP's x30, xzr to the stack pointer. */
-static bool survives(const struct piece *piece, struct machine *state)
+static void give_up(int signal)
 {
-	int status;
-	pid_t child = fork();
-	if (child == 0) {
-		signal(SIGSEGV, SIG_DFL);
-		memset(&state->memory, 0x55, MACHINE_MEMORY); /* not 0, as xzr is */
-		machine_enter(state, piece->instruction);
-		_exit(state->sp == (uint64_t)(uintptr_t)state ? 0 : 1);
-	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	return status == 0;
+	_exit(signal);
 }
 
+/* In a child. */
+static _Noreturn void try(const struct piece *piece, struct machine *state)
+{
+	static unsigned char stack[65536];
+	sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof(stack) }, NULL);
+	sigaction(SIGSEGV, &(struct sigaction){ .sa_handler = give_up, .sa_flags = SA_ONSTACK },
+	        NULL);
+	memset(&state->memory, 0x55, MACHINE_MEMORY); /* not 0, as xzr is */
+	machine_enter(state, piece->instruction);
+	_exit(state->sp != (uint64_t)(uintptr_t)state);
+}
+
+/* QEMU 7.2 writes the second word of CASP's x30, xzr to the stack pointer. */
 static bool can_run(const struct piece *piece, struct machine *state)
 {
-	static int pair_of_last = -1;
+	static int statuses[9] = { [4] = -1, [8] = -1 };
+	int *status = &statuses[piece->of.size];
 	if (!machine_has_lse())
 		return false;
 	if (!piece->of.pair || piece->of.rs != 30)
 		return true;
-	if (pair_of_last < 0)
-		pair_of_last = survives(piece, state);
-	return pair_of_last > 0;
+	if (*status < 0) {
+		pid_t child = fork();
+		if (child == 0)
+			try(piece, state);
+		ck_assert_int_eq(waitpid(child, status, 0), child);
+	}
+	return *status == 0;
 }
 
 static void run_piece(const struct piece *piece, struct machine *state, int equal, uint64_t *seed)
