@@ -78,6 +78,12 @@ static void note_cost(struct trust *trust, const struct atomics_rows *rows)
 	        atomics_family(choice));
 }
 
+/* Whether what a process opened after its start could not be switched. */
+static bool is_unhooked(const struct record *record)
+{
+	return (record->header.flags & RECORD_ATOMICS_UNHOOKED) != 0;
+}
+
 /* Whether a process was told to switch and does not say what came of it. */
 static bool is_silent(const struct record *record)
 {
@@ -88,9 +94,14 @@ void trust_atomics(struct trust *trust, const struct model *model)
 {
 	struct atomics_rows rows = atomics_rows_new(model);
 	char count[TEXT_NUMBER_SIZE];
-	bool silent = false;
-	for (size_t i = 0; i < model->process_count; i++)
+	bool silent = false, unhooked = false;
+	for (size_t i = 0; i < model->process_count; i++) {
 		silent = silent || is_silent(model->processes[i].record);
+		unhooked = unhooked || is_unhooked(model->processes[i].record);
+	}
+	if (unhooked)
+		trust_note(trust, "this system's ld.so is not one that the atomics switch knows: "
+		                  "what is opened by dlopen goes by the CPU as ever");
 	if (silent)
 		trust_note(trust, "ABSHIM_ATOMICS is set, but a process does not say what that "
 		                  "did to it: take it for not switched");

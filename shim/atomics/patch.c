@@ -34,27 +34,25 @@ static bool protect(uint64_t start, uint64_t size, int protection)
 	return !sys_failed(sys_call3(SYS_mprotect, (long)start, (long)size, protection));
 }
 
-/* Whether a page of a library's file may be executed after it has been changed: tried once, on a
- * mapping of this library's file, since a page of code that may not must not be touched. */
+/* Whether a page of a library's file may be executed after it has been changed: tried on a mapping
+ * of this library's file, since a page of code that may not must not be touched. Each time: a
+ * process may forbid itself that at any time (prctl(PR_SET_MDWE)). */
 static bool is_allowed(void)
 {
-	static enum { UNKNOWN, NO, YES } answer;
-	if (answer != UNKNOWN)
-		return answer == YES;
-	answer = YES;
+	bool allowed = true;
 	int fd = sys_open(real_own_path(), O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return true; /* has been removed, say: then this says nothing */
 	uint64_t size = patch_page();
-	long page = sys_call6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	/* Where the file cannot be opened any more, fresh memory has to do. */
+	long page = sys_call6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
 	if (!sys_failed(page)) {
 		*(volatile char *)page = 0;
-		if (!protect((uint64_t)page, size, PROT_READ | PROT_EXEC))
-			answer = NO;
+		allowed = protect((uint64_t)page, size, PROT_READ | PROT_EXEC);
 		sys_call3(SYS_munmap, page, (long)size, 0);
 	}
-	sys_close(fd);
-	return answer == YES;
+	if (fd >= 0)
+		sys_close(fd);
+	return allowed;
 }
 
 static void make_coherent(uint64_t start, uint64_t end)
@@ -78,7 +76,9 @@ static bool write_run(const struct patch *patches, size_t count, int protection)
 size_t patch_write(const struct patch *patches, size_t count, int protection)
 {
 	size_t done = 0;
-	while (done < count && is_allowed()) {
+	if (count == 0 || !is_allowed())
+		return 0;
+	while (done < count) {
 		size_t end = done + 1;
 		while (end < count && patches[end].address - patches[end - 1].address < RUN)
 			end++;
