@@ -110,6 +110,11 @@ done
 right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_lse.so" 20
 find_record atomics
 expect_object /atomics_lse.so '"\(.inline.found - .inline.rewritten) \(.unloaded)"' "0 0"
+for apart in space deep; do
+	right llsc "$BUILD/workloads/atomics" $apart "$BUILD/plugins/atomics_lse.so"
+	find_record atomics
+	expect_object /atomics_lse.so '.inline | .found - .rewritten' 0
+done
 right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics.so" 3
 find_record atomics
 expect_object /atomics.so .outline switched
@@ -168,6 +173,9 @@ for what in sum fault fork; do
 	right llsc "$BUILD/workloads/atomics_lse" $what
 done
 right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_lse.so" 3
+for apart in space deep; do
+	right llsc "$BUILD/workloads/atomics" $apart "$BUILD/plugins/atomics_lse.so"
+done
 shimmed ABSHIM_ATOMICS=lse "$BUILD/workloads/atomics" >"$scratch/out" 2>&1
 expect "lse without LSE: exit status" 78 $?
 expect "lse without LSE: lines" 1 "$(wc -l <"$scratch/out")"

@@ -292,6 +292,19 @@ static int open_library(const char *path, int times)
 	return judge(right && run_threads());
 }
 
+/* In a namespace of its own, with a libc of its own; or where it finds itself and libc first. */
+static int open_apart(const char *path, const char *how)
+{
+	void *library = strcmp(how, "space") == 0 ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW)
+	                                          : dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+	if (library == NULL) {
+		puts(dlerror());
+		return 1;
+	}
+	int (*run)(void) = (int (*)(void))dlsym(library, "plugin_result");
+	return judge(run() == 42);
+}
+
 static int divide(void)
 {
 	int status = 1;
@@ -327,5 +340,7 @@ int main(int argc, char **argv)
 		return divide();
 	if (strcmp(what, "open") == 0 && argc == 4)
 		return open_library(argv[2], atoi(argv[3]));
+	if ((strcmp(what, "space") == 0 || strcmp(what, "deep") == 0) && argc == 3)
+		return open_apart(argv[2], what);
 	return sum();
 }
