@@ -85,6 +85,10 @@ static void judge_each(const struct a64_atomic *of, void *count)
 	ck_assert_msg(
 	        trampoline_from_lse(&made, lse_encode(of), ADDRESS, BACK), "%08x", lse_encode(of));
 	judge(of, &made);
+	unsigned char frame[TRAMPOLINE_CFI];
+	size_t size = trampoline_fde(frame, sizeof(frame), &made, BACK, BACK, ADDRESS, BACK);
+	if (size == 0 || size % 8 != 0)
+		ck_abort_msg("%08x: %zu bytes of unwind table", lse_encode(of), size);
 	*(unsigned *)count += 1;
 }
 

@@ -11,11 +11,12 @@
 
 #include "trampoline.h"
 
+#define CODE_UNIT     4u
 #define RETURN_COLUMN 96u
 #define SP_COLUMN     31u
 #define RETURN_AT     24u /* in an FDE: in the data of its augmentation, aligned */
 
-#define CFA_ADVANCE_LOC4   0x04u
+#define CFA_ADVANCE_LOC    0x40u
 #define CFA_RESTORE        0xc0u
 #define CFA_OFFSET         0x80u
 #define CFA_DEF_CFA        0x0cu
@@ -65,8 +66,8 @@ size_t trampoline_cie(unsigned char *to, size_t room)
 	struct cfi_output output = { to, room, 0 };
 	/* Version, augmentation, units of code and (-8) data, the return address, the
 	 * augmentation's data, and the rule at the beginning. */
-	static const unsigned char fields[] = { 1, 'z', 'R', 'S', 0, 1, 0x78, RETURN_COLUMN, 1,
-		PE_PCREL_SDATA4, CFA_DEF_CFA, SP_COLUMN, 0 };
+	static const unsigned char fields[] = { 1, 'z', 'R', 'S', 0, CODE_UNIT, 0x78, RETURN_COLUMN,
+		1, PE_PCREL_SDATA4, CFA_DEF_CFA, SP_COLUMN, 0 };
 	put4(&output, 0);
 	put4(&output, 0); /* a CIE */
 	put(&output, fields, sizeof(fields));
@@ -90,14 +91,16 @@ static void put_change(
 	}
 }
 
+/* No two changes lie further from each other than an advance can say. */
+_Static_assert(TRAMPOLINE_WORDS <= 64, "six bits");
+
 static void put_changes(struct cfi_output *output, const struct trampoline *made)
 {
 	unsigned told = 0, moved = 0;
 	for (unsigned i = 0; i < made->count; i++) {
 		if (made->moved[i] == moved)
 			continue;
-		put1(output, CFA_ADVANCE_LOC4);
-		put4(output, 4 * (i - told));
+		put1(output, CFA_ADVANCE_LOC | (i - told));
 		put_change(output, made, moved, made->moved[i]);
 		told = i;
 		moved = made->moved[i];
@@ -112,7 +115,7 @@ size_t trampoline_fde(unsigned char *to, size_t room, const struct trampoline *m
 	put4(&output, 0);
 	put4(&output, to_address + 4 - cie_address);
 	put4(&output, address - (to_address + 8));
-	put4(&output, 4 * made->count);
+	put4(&output, CODE_UNIT * made->count);
 	put1(&output, RETURN_AT + sizeof(original) - 17); /* the augmentation's data */
 	while (output.size < RETURN_AT)
 		put1(&output, 0);
