@@ -49,6 +49,8 @@ says "order abba, seed 3"
 says "arm b: mutex=yield:7"
 prints "throughput (1/s)"
 prints "shim.mutex.acquired"
+prints "CPU seconds for each operation (client.cpu_per_operation"
+prints "What it could resolve in throughput, 2 runs of an arm"
 prints "2 of 2 runs of each arm; left out: 2 for warming up, 0 invalid"
 runs 'map(.arm) | join("")' ababba
 runs 'map(.metrics["shim.mutex.acquired"][0]) | unique | join(" ")' 40026
