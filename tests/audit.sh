@@ -22,9 +22,9 @@ audit() {
 	esac
 }
 
-# row PATH FILTER: what the jq filter finds in the row of that file.
+# row PATH FILTER: what the jq filter finds in the row of that file, which was named to the command.
 row() {
-	jq -r --arg path "$1" ".files[] | select(.path == \$path) | $2" "$findings"
+	jq -rcS --arg path "$1" ".files[.targets[] | select(.name == \$path) | .files[0]] | $2" "$findings"
 }
 
 # expect_row PATH FILTER WANTED

@@ -6,6 +6,8 @@ Usage: damage_elf.py FILE FOLDER        one copy for every odd value of every fi
        damage_elf.py far FILE COPY      moves the executable segment behind 2.5 GiB and the section headers
                                         behind 3 GiB, rightly; the copy is sparse
        damage_elf.py vast FILE COPY BYTES   makes the executable segment and section that much longer; sparse
+       damage_elf.py crowd FILE COPY SEGMENTS SECTIONS   repeats the executable segment and section, each
+                                        a byte further, that many times
 """
 import pathlib
 import sys
@@ -147,11 +149,33 @@ def make_vast(elf, path, more):
     write_sparse(path, [(0, elf.bytes), (start + shift, contents), (end - 1, b"\0")])
 
 
+def crowd(elf, path, segment_count, section_count):
+    code, section = elf.executable(), elf.code_sections()[0]
+    segments, sections = bytearray(), bytearray(64)
+    for _ in range(segment_count):
+        segments += elf.bytes[code:code + 56]
+        elf.put(code, SEGMENT["p_offset"], elf.get(code, SEGMENT["p_offset"]) + 1)
+    for _ in range(section_count):
+        sections += elf.bytes[section:section + 64]
+        elf.put(section, SECTION["sh_offset"], elf.get(section, SECTION["sh_offset"]) + 1)
+    at = (len(elf.bytes) + 15) & ~15
+    # Counts that do not fit their fields lie in the first section.
+    elf.put(0, HEADER["e_phoff"], at)
+    elf.put(0, HEADER["e_phnum"], segment_count)
+    elf.put(0, HEADER["e_shoff"], at + len(segments))
+    elf.put(0, HEADER["e_shnum"], 0)
+    elf.put(0, HEADER["e_shstrndx"], 0)
+    sections[32:40] = (section_count + 1).to_bytes(8, "little")
+    write_sparse(path, [(0, elf.bytes), (at, segments), (at + len(segments), sections)])
+
+
 def main():
     if sys.argv[1] == "far":
         move_far(Elf(sys.argv[2]), sys.argv[3])
     elif sys.argv[1] == "vast":
         make_vast(Elf(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    elif sys.argv[1] == "crowd":
+        crowd(Elf(sys.argv[2]), sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
     else:
         damage(Elf(sys.argv[1]), pathlib.Path(sys.argv[2]))
 

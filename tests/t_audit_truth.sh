@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/audit.sh
-need jq python3
+need jq python3 readelf
 
 source=tests/data/audit/sites.c
 built= # names of files in $scratch, NAME.json beside each is the truth
@@ -67,7 +67,6 @@ audit_built() {
 		set -- "$@" "$scratch/$name"
 	done
 	audit "$@"
-	expect "exit status" 0 $status
 }
 
 # What the name says.
@@ -78,8 +77,9 @@ check_kind() {
 	*-shared*) expect_row "$file" .type shared ;;
 	*) expect_row "$file" .type exec ;;
 	esac
-	static=false stripped=false libc=glibc
-	case $name in *-static*) static=true libc=none ;; esac
+	static=false stripped=false libc=none
+	! readelf -d "$file" 2>/dev/null | grep -q 'NEEDED.*libc\.so\.6' || libc=glibc
+	case $name in *-static*) static=true libc=unknown ;; esac
 	case $name in *-stripped) stripped=true ;; esac
 	expect_row "$file" '"\(.class) \(.static) \(.stripped) \(.complete)"' "ELF64 $static $stripped true"
 	case $name in *-object) return ;; esac
@@ -99,8 +99,8 @@ check_arm() {
 	expect_row "$file" '[.families[].outline] | add // 0' $((3 * linked))
 	[ "$linked" = 0 ] || expect_row "$file" .helpers "$linked"
 	[ "$(expected .calls)" != 0 ] || expect_row "$file" .helpers 0
-	inline='.families | map_values(.inline | select(. > 0)) | tojson'
-	expect_row "$file" "$inline" "$(jq -rS "$inline" "$scratch/$name.json")"
+	inline='.families | map_values(.inline | select(. > 0))'
+	expect_row "$file" "$inline" "$(jq -rcS "$inline" "$scratch/$name.json")"
 	lse=$(expected '[.families | to_entries[] | select(.key | test("x[rp]$") | not) | .value.inline] | add // 0')
 	expect_row "$file" .lse.inline "$lse"
 	expect_row "$file" '.reach | add' $((lse + $(expected '.calls + .loops')))
@@ -145,8 +145,8 @@ check_x86() {
 	file=$scratch/$name
 	check_kind
 	expect_row "$file" .machine x86-64
-	families='.families | map_values(.inline + .outline | select(. > 0)) | tojson'
-	expect_row "$file" "$families" "$(jq -rS "$families" "$scratch/$name.json")"
+	families='.families | map_values(.inline + .outline | select(. > 0))'
+	expect_row "$file" "$families" "$(jq -rcS "$families" "$scratch/$name.json")"
 }
 
 check_all_x86() {
@@ -156,6 +156,7 @@ check_all_x86() {
 	command -v clang >/dev/null && build_x86 clang clang
 	strip_all strip
 	audit_built
+	expect "exit status" 0 $status
 	for name in $built; do
 		check_x86
 	done

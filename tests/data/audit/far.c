@@ -15,13 +15,13 @@ unsigned long __getauxval(unsigned long type)
 	return 0;
 }
 
-void near_call(void)
+__attribute__((noinline)) void near_call(void)
 {
 	__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&counter, 2, __ATOMIC_ACQUIRE);
 }
 
-__attribute__((section(".far"))) unsigned far_call(unsigned *number)
+__attribute__((noinline, section(".far"))) unsigned far_call(unsigned *number)
 {
 	__atomic_fetch_add(number, 3, __ATOMIC_RELAXED);
 	__atomic_fetch_add(number, 4, __ATOMIC_RELAXED);
