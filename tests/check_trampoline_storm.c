@@ -221,6 +221,57 @@ START_TEST(signals_do_not_disturb)
 }
 END_TEST
 
+/* A page that may only be read until the first write to it. */
+static uint64_t *guarded;
+static volatile sig_atomic_t faults, changed;
+
+static void repair(int signal, siginfo_t *info, void *unused)
+{
+	(void)signal, (void)unused;
+	faults++;
+	changed += guarded[0] != 5 || guarded[1] != 7 || info->si_addr != guarded;
+	mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void run_guarded(const struct a64_atomic *of, const struct piece *piece)
+{
+	struct machine *state = machine_make(), wanted;
+	guarded[0] = 5;
+	guarded[1] = 7;
+	state->x[OPERAND] = 5;
+	state->x[OPERAND + 1] = 7;
+	state->x[RESULT] = 8;
+	state->x[BASE] = (uint64_t)(uintptr_t)guarded;
+	wanted = *state;
+	lse_model(of, &wanted);
+	uint64_t stored[2] = { guarded[0], guarded[1] };
+	guarded[0] = 5;
+	guarded[1] = 7;
+	mprotect(guarded, 4096, PROT_READ);
+	machine_enter(state, piece->trampoline);
+	ck_assert_mem_eq(guarded, stored, sizeof(stored));
+	ck_assert_mem_eq(state->x, wanted.x, sizeof(wanted.x));
+}
+
+START_TEST(a_fault_changes_nothing_and_can_be_repaired)
+{
+	struct sigaction action = { .sa_sigaction = repair, .sa_flags = SA_SIGINFO };
+	make_pieces();
+	guarded = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(guarded, MAP_FAILED);
+	sigaction(SIGSEGV, &action, NULL);
+	run_guarded(&add, &adds);
+	run_guarded(&add_byte, &byte_adds);
+	run_guarded(&larger, &largers);
+	run_guarded(&cas, &compares);
+	run_guarded(&casp, &pairs);
+	signal(SIGSEGV, SIG_DFL);
+	ck_assert_int_eq(faults, 5);
+	ck_assert_int_eq(changed, 0);
+	machine_end(&code);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trampolines among others");
@@ -228,6 +279,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, sums_are_exact);
 	tcase_add_test(tcase, signals_do_not_disturb);
+	tcase_add_test(tcase, a_fault_changes_nothing_and_can_be_repaired);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
