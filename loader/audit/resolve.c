@@ -16,6 +16,8 @@
 #include "resolver.h"
 
 #define MOST_OBJECTS 4096u
+#define MOST_TRIES                                                                                 \
+	200000u /* no program needs nearly as many: one made to keep us busy ends there */
 
 bool resolve_knows(const struct dynamic *dynamic)
 {
@@ -77,6 +79,8 @@ bool resolver_take(struct resolver *resolver, const char *name, const char *want
 {
 	struct stat status;
 	const char *why;
+	if (resolver->tries++ >= MOST_TRIES)
+		return false;
 	char *path = path_from_here(resolver, name);
 	int fd = path != NULL ? file_open(path, &status, &why) : -1;
 	struct object object = { .loader = loader, .path = path };
@@ -147,17 +151,22 @@ static bool find(struct resolver *resolver, const char *asked, size_t loader)
 	return found;
 }
 
+static bool is_exhausted(const struct resolver *resolver)
+{
+	return resolver->count >= MOST_OBJECTS || resolver->tries >= MOST_TRIES;
+}
+
 static void find_needed(struct resolver *resolver, size_t of)
 {
 	/* The list moves when objects are added; what an object asks for stays where it is. */
 	const struct texts needed = resolver->objects[of].dynamic.needed;
 	const struct texts auxiliary = resolver->objects[of].dynamic.auxiliary;
-	for (size_t i = 0; i < needed.count && resolver->count < MOST_OBJECTS; i++)
+	for (size_t i = 0; i < needed.count && !is_exhausted(resolver); i++)
 		if (!find(resolver, needed.items[i], of) &&
 		        !texts_format(&resolver->missing, "%s, needed by %s", needed.items[i],
 		                resolver->objects[of].name))
 			resolver_fail(resolver);
-	for (size_t i = 0; i < auxiliary.count && resolver->count < MOST_OBJECTS; i++)
+	for (size_t i = 0; i < auxiliary.count && !is_exhausted(resolver); i++)
 		find(resolver, auxiliary.items[i], of);
 }
 
@@ -229,7 +238,7 @@ static bool give(struct resolver *resolver, struct resolution *resolution)
 	resolution->count = resolver->count;
 	resolution->missing = resolver->missing;
 	resolution->notes = resolver->notes;
-	resolution->whole = resolver->missing.count == 0 && resolver->count < MOST_OBJECTS;
+	resolution->whole = resolver->missing.count == 0 && !is_exhausted(resolver);
 	resolver->missing = resolver->notes = (struct texts){ .items = NULL };
 	return true;
 }
@@ -268,6 +277,9 @@ bool resolve_program(struct resolution *resolution, const char *path, int fd,
 		for (size_t i = 0; i < resolver.count; i++)
 			find_needed(&resolver, i);
 	}
+	if (is_exhausted(&resolver) &&
+	        !texts_add(&resolver.notes, "it needs too many libraries: not all were looked for"))
+		done = false;
 	done = done && !resolver.out_of_memory && give(&resolver, resolution);
 	free_resolver(&resolver);
 	return done;

@@ -1,6 +1,6 @@
 /*
  * Subdirectories for better CPUs: glibc-hwcaps (since glibc 2.33), and what came before: tls,
- * platforms, and on AArch64 atomics (until glibc 2.36). In a foreign system the CPU is not known:
+ * platforms, and on AArch64 atomics (until glibc 2.36). The CPU of another machine is not known:
  * one with LSE is taken for AArch64, the baseline for x86-64.
  */
 #include <elf.h>
@@ -121,7 +121,7 @@ bool system_read_cpu(struct system *system)
 #else
 	bool is_own = !is_x86;
 #endif
-	if (is_own && system->root == NULL)
+	if (is_own)
 		cpu = read_cpu();
 	system->platform = !is_x86 ? "aarch64" : cpu.haswell ? "haswell" : "x86_64";
 	if (system->legacy)

@@ -27,6 +27,7 @@ struct resolver {
 	size_t count;
 	char *origin; /* where a program lies that is none of the foreign system's */
 	struct texts missing, notes;
+	uint64_t tries; /* names that were looked for */
 	bool out_of_memory;
 };
 

@@ -2,10 +2,13 @@
  * The verdicts of an audit: how far the switch of atomics reaches, and what a preload can take
  * over.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../text.h"
 #include "write.h"
+
+#define MOST_VERDICTS 8u /* of files that are no programs */
 
 /* " of what could be read" where that is not all. */
 static const char *limit(const struct survey *survey, const struct target *target)
@@ -120,8 +123,29 @@ static void put_target(FILE *out, const struct survey *survey, const struct targ
 		put_kind(out, survey, target);
 }
 
+/* Many files, of which none is a program: a word on all of them together. False: no memory. */
+static bool put_together(FILE *out, const struct survey *survey)
+{
+	struct target all = {
+		.name = (char *)"all of these", .kind = TARGET_DIRECTORY, .whole = true
+	};
+	all.rows = calloc(survey->list.count + 1, sizeof(*all.rows));
+	for (size_t i = 0; all.rows != NULL && i < survey->list.count; i++)
+		all.rows[all.row_count++] = i;
+	if (all.rows == NULL)
+		return false;
+	put_target(out, survey, &all);
+	free(all.rows);
+	return true;
+}
+
 void audit_write_verdicts(FILE *out, const struct survey *survey)
 {
+	bool are_files = survey->target_count > MOST_VERDICTS;
+	for (size_t i = 0; i < survey->target_count; i++)
+		are_files &= survey->targets[i].kind == TARGET_FILE && survey->targets[i].whole;
+	if (are_files && put_together(out, survey))
+		return;
 	for (size_t i = 0; i < survey->target_count; i++)
 		put_target(out, survey, &survey->targets[i]);
 }
