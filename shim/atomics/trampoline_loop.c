@@ -205,6 +205,44 @@ static bool make_operation(struct loop_making *making)
 	return true;
 }
 
+/* Bits of CMP of the datum with a register that are the same whatever its operands: bytes and
+ * halfwords are compared with zeros in front. */
+static uint32_t comparison(unsigned size)
+{
+	static const uint32_t words[9] = {
+		[1] = 0x6b20001fu, [2] = 0x6b20201fu, [4] = 0x6b00001fu, [8] = 0xeb00001fu
+	};
+	return words[size];
+}
+
+/* CMP of the old value with another, and CSEL of one of the two: the condition tells which. GE and
+ * LE, HS and LS choose between equal ones. Of other conditions the table says CAS. */
+static bool make_extreme(struct loop_making *making)
+{
+	static const enum a64_family families[16] = { [0x2] = A64_ldumax,
+		[0x8] = A64_ldumax,
+		[0x3] = A64_ldumin,
+		[0x9] = A64_ldumin,
+		[0xa] = A64_ldsmax,
+		[0xc] = A64_ldsmax,
+		[0xb] = A64_ldsmin,
+		[0xd] = A64_ldsmin };
+	const uint32_t *code = making->loop->code;
+	unsigned old = making->load.rt, size = making->load.size;
+	if (making->loop->stores[0] != 3 || making->load.pair || old == A64_ZR)
+		return false;
+	unsigned other = bits(code[1], 16, 5);
+	enum a64_family family = families[bits(code[2], 12, 4)];
+	uint32_t select = 0x1a800000u | (uint32_t)(size == 8) << 31 | other << 16 | old << 5 |
+	                  making->store.rt;
+	bool is_signed = family == A64_ldsmax || family == A64_ldsmin;
+	if ((code[1] & ~0x001f0000u) != (comparison(size) | old << 5) || other == old ||
+	        (code[2] & ~0x0000f000u) != select || family == A64_cas || (is_signed && size < 4))
+		return false;
+	emit_lse(making, family, other, old, making->load.rn);
+	return true;
+}
+
 /* Without a destination nothing would be acquired. */
 static bool make_swap(struct loop_making *making)
 {
@@ -215,18 +253,16 @@ static bool make_swap(struct loop_making *making)
 	return true;
 }
 
-/* CMP of the datum with a register, in the datum's size, and B.NE; or CBNZ of the datum. */
+/* CMP of the datum with a register and B.NE, or CBNZ of the datum. */
 static bool is_comparison(const struct loop_making *making, unsigned *expected)
 {
 	const uint32_t *code = making->loop->code;
 	unsigned old = making->load.rt, size = making->load.size, stored = making->loop->stores[0];
-	uint32_t width = (uint32_t)(size == 8) << 31;
-	uint32_t compare = size == 1 ? 0x6b20001fu : size == 2 ? 0x6b20201fu : 0x6b00001fu;
 	*expected = A64_ZR;
 	if (stored == 2)
-		return (code[1] & 0xff00001f) == (0x35000000u | width | old);
+		return (code[1] & 0xff00001f) == (0x35000000u | (uint32_t)(size == 8) << 31 | old);
 	*expected = bits(code[1], 16, 5);
-	return stored == 3 && (code[1] & ~0x001f0000u) == (compare | width | old << 5) &&
+	return stored == 3 && (code[1] & ~0x001f0000u) == (comparison(size) | old << 5) &&
 	       (code[2] & 0xff00001f) == 0x54000001u && *expected != old;
 }
 
@@ -244,7 +280,8 @@ static bool make_compare_and_swap(struct loop_making *making)
 /* By one instruction; it leaves as many registers as they are as the loop does. */
 static bool make_directly(struct loop_making *making)
 {
-	return make_operation(making) || make_swap(making) || make_compare_and_swap(making);
+	return make_operation(making) || make_extreme(making) || make_swap(making) ||
+	       make_compare_and_swap(making);
 }
 
 /* What was read of memory, and room for what is found there later. */
