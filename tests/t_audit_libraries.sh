@@ -179,6 +179,11 @@ check_root() {
 	expect_figure '.targets[0].files == .targets[1].files' true
 	abshim audit --root "$system" /usr/bin/inside | grep -q ' /opt/own/libc.so.6$' ||
 		fail "a path below the root"
+	cp "$case/part/libpart.so" "$system/opt/libfirst.so"
+	printf '# none.so\n/up/libfirst.so # and no more\n' >"$system/etc/ld.so.preload"
+	abshim audit --json --root "$system" inside >"$scratch/report.json"
+	expect_figure '.files[2].path' "$system/opt/libfirst.so"
+	expect_figure '.targets[0].complete' true # it is a libpart.so by its soname
 }
 
 check_system
