@@ -211,9 +211,10 @@ static bool make(struct making *making)
 	}
 }
 
-/* DDI 0487, B2.3, "Barrier-ordered-before": an atomic instruction with acquire and release
- * semantics orders what is before it before what is after it, as DMB does. A pair of exclusives
- * does not: what follows may be read before its store is seen. */
+/* DDI 0487, B2.3, "Barrier-ordered-before", and herd's aarch64.cat ("po; [A]; amo; [L]; po"): an
+ * atomic instruction with acquire and release semantics orders what is before it before what is
+ * after it, as DMB does. A pair of exclusives does not: what follows may be read before its store
+ * is seen. */
 bool trampoline_from_lse(struct trampoline *made, uint32_t word, uint64_t address, uint64_t back)
 {
 	struct making making = { .made = made };
