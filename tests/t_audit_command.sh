@@ -216,6 +216,16 @@ check_compiled() {
 	"false pthread_mutex_lock: its own"*) ;;
 	*) fail "a lock of its own: $(interposition "$scratch/own")" ;;
 	esac
+	gcc -shared -fPIC -o "$scratch/libown.so" "$scratch/own.c" || fail "gcc -shared"
+	case $(interposition "$scratch/libown.so") in
+	"true pthread_mutex_lock: its own, which a preload comes before"*) ;;
+	*) fail "a library's own lock: $(interposition "$scratch/libown.so")" ;;
+	esac
+	gcc -shared -fPIC -Wl,-Bsymbolic -o "$scratch/libown.so" "$scratch/own.c" || fail "gcc -Bsymbolic"
+	case $(interposition "$scratch/libown.so") in
+	"false pthread_mutex_lock: its own, to which it is bound"*) ;;
+	*) fail "a library bound to its own lock: $(interposition "$scratch/libown.so")" ;;
+	esac
 	gcc -c -o "$scratch/own.o" "$scratch/own.c" || fail "gcc -c"
 	ar rc "$scratch/own.a" "$scratch/own.o" || fail "ar"
 	audited 0 "$scratch/own.o" "$scratch/own.a"
