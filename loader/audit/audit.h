@@ -42,14 +42,14 @@ struct audit_file {
 	const char *machine; /* "aarch64", "x86-64", "arm", ... or "machine N" */
 	const char *class;   /* "ELF64", "ELF32"; "" where it is no ELF file */
 	bool big_endian;
-	bool is_static;   /* a program that no loader loads libraries for */
-	const char *libc; /* "glibc", "musl", "unknown", "none" (needs none) */
-	bool stripped;    /* of .symtab */
+	bool is_static;      /* a program that no loader loads libraries for */
+	const char *libc;    /* "glibc", "musl", "unknown", "none" (needs none) */
+	bool stripped;       /* of .symtab */
 	uint64_t code_bytes; /* looked at */
 	uint64_t lse_inline, lse_outline;
 	uint64_t llsc_inline, llsc_outline; /* AArch64: load- and store-exclusives */
 	uint64_t locked;                    /* x86-64: lock-prefixed and xchg with memory */
-	uint64_t helpers, helper_calls;     /* outline helpers; BL and B to them, veneers followed */
+	uint64_t helpers, helper_calls; /* outline helpers; BL and B to them, veneers followed */
 	enum audit_flag flag;
 	uint64_t flag_address; /* link-time */
 	struct audit_family *families;
