@@ -41,8 +41,8 @@ bool trampoline_from_lse(struct trampoline *made, uint32_t word, uint64_t addres
 
 /* The same for a loop of exclusives, with LSE instructions. loop_address: where the loop lies. The
  * trampoline leaves to where the loop would have left to, with the same registers (also the scratch
- * ones) and flags; for what follows the last store-exclusive, that has succeeded. False when the
- * loop is out of a branch's range. */
+ * ones) and flags; behind a store-exclusive, with the status that it would have. False when the
+ * loop is out of a branch's range, or uses so many registers that there are too few to borrow. */
 bool trampoline_from_loop(struct trampoline *made, const struct exclusive_loop *loop,
         uint64_t address, uint64_t loop_address);
 

@@ -306,7 +306,8 @@ static void read_memory(struct loop_making *making, const struct attempt *attemp
 		emit_move(made, attempt->new + 1, A64_ZR);
 		emit_lse(making, A64_casp, attempt->seen, attempt->new, attempt->base);
 	} else if (load->pair) {
-		emit(made, LDP | (size == 3) << 31 | (attempt->seen + 1) << 10 | operands);
+		emit(made,
+		        LDP | (uint32_t)(size == 3) << 31 | (attempt->seen + 1) << 10 | operands);
 	} else {
 		emit(made, (load->acquire ? LDAR : LDR) | size << 30 | operands);
 	}
