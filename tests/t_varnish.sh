@@ -28,12 +28,14 @@ END
 	chmod 644 "$scratch/cache.vcl"
 }
 
-# serve plain|shimmed [NAME=VALUE...]
+# serve plain|shimmed [NAME=VALUE...]: a busy machine must neither make a connection to itself late
+# nor let requests wait in vain for a thread.
 serve() {
 	rm -rf "$scratch/state"
 	configure
 	start "$@" "$program" -F -n "$scratch/state" -f "$scratch/cache.vcl" -s malloc,16m \
-		-a "127.0.0.1:$port" -p thread_pools=2 -p thread_pool_min=10 -p thread_pool_max=50
+		-a "127.0.0.1:$port" -p thread_pools=2 -p thread_pool_min=10 -p thread_pool_max=50 \
+		-p thread_queue_limit=1000 -p connect_timeout=60
 	await curl -sf -m "$seconds" -o /dev/null "http://127.0.0.1:$port/up"
 }
 
