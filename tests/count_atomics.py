@@ -127,11 +127,11 @@ def count_x86(objdump, readelf, path):
     for address, mnemonic, operands in lines_of(objdump, path, "-M", "intel"):
         text = f"{mnemonic} {operands}"
         words = text.split()
-        lock = "lock" in words[:3] and "[" in text.split(",")[0]
+        lock = "lock" in words[:3] and " PTR " in text.split(",")[0]
         name = words[words.index("lock") + 1] if lock else words[0]
         if lock and name in LOCKABLE:
             found.append((address, f"lock {name}", False))
-        elif name == "xchg" and "[" in text:
+        elif name == "xchg" and " PTR " in text:
             found.append((address, "xchg", False))
     return tally(found, (), functions_of(readelf, path), 0)
 
