@@ -257,7 +257,13 @@ BENCH_PARSE := $(BUILD)/bench_parse
 $(BENCH_PARSE): $(PARSE_OBJ) $(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -ljansson -lm
 
-bench: all $(WORKLOADS) $(WORKLOADS_CXX) $(BENCH_PARSE)
+# What reads code, with all of the command but its main().
+BENCH_AUDIT := $(BUILD)/bench_audit
+$(BENCH_AUDIT): $(call obj,tests/bench_audit.c $(filter-out loader/main.c,$(LOADER_SRC)) $(PROBES_READER)) $(PROTO_OBJ) \
+		$(BUILD)/links
+	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
+
+bench: all $(WORKLOADS) $(WORKLOADS_CXX) $(BENCH_PARSE) $(BENCH_AUDIT)
 	scripts/bench
 
 # Where zsh looks for functions differs from system to system.
