@@ -21,6 +21,7 @@
 #include "../preload.h"
 #include "../process.h"
 #include "../record_file.h"
+#include "../settings.h"
 #include "doctor.h"
 
 #define PROGRAM     "true"
@@ -100,12 +101,10 @@ void judge_place(struct doctor *doctor, const struct doctor_place *place)
 static bool fill_environment(struct environment *environment, const char *sanitizer,
         const char *stacks, char why[WHY_SIZE])
 {
-	static const char *const others[] = { "ABSHIM_MATCH", "ABSHIM_MUTEX", "ABSHIM_RWLOCK",
-		"ABSHIM_SPINLOCK", "ABSHIM_SEM", "ABSHIM_FUTEX", "ABSHIM_ATOMICS", "ABSHIM_ALLOC",
-		"ABSHIM_PAUSE", "ABSHIM_STATS", "LIBPTHREAD_YIELDLOOPS", "LIBPTHREAD_SPINLOOPS" };
 	char pid[24];
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		environment_unset(environment, others[i]);
+	for (size_t i = 0; i < setting_variable_count; i++)
+		if (strcmp(setting_variables[i].name, "ABSHIM_DIR") != 0)
+			environment_unset(environment, setting_variables[i].name);
 	char *library = preload_find_library(why);
 	if (library == NULL)
 		return false;
