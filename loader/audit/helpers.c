@@ -6,10 +6,10 @@
  */
 #include "helpers.h"
 
-#include <err.h>
 #include <stdlib.h>
 
 #include "code_words.h"
+#include "rows.h"
 #include "probes/outline.h"
 
 #define ADRP_MASK    0x9f000000u
@@ -43,20 +43,9 @@ struct finder {
 	size_t veneer_count;
 };
 
-/* An array with room for one more element. */
-static void *grow(void *array, size_t count, size_t size)
-{
-	if (count < 64 ? count % 16 != 0 : (count & (count - 1)) != 0)
-		return array;
-	array = reallocarray(array, count < 64 ? count + 16 : count * 2, size);
-	if (array == NULL)
-		err(125, "audit");
-	return array;
-}
-
 static void add_helper(struct helpers *helpers, const struct helper *helper)
 {
-	helpers->list = grow(helpers->list, helpers->count, sizeof(*helpers->list));
+	helpers->list = audit_grow(helpers->list, helpers->count, sizeof(*helpers->list));
 	helpers->list[helpers->count++] = *helper;
 }
 
@@ -64,7 +53,8 @@ static void add_veneer(struct finder *finder, uint64_t address, uint64_t target)
 {
 	if (code_piece(finder->code, target) == NULL)
 		return;
-	finder->veneers = grow(finder->veneers, finder->veneer_count, sizeof(*finder->veneers));
+	finder->veneers =
+	        audit_grow(finder->veneers, finder->veneer_count, sizeof(*finder->veneers));
 	finder->veneers[finder->veneer_count++] = (struct veneer){ address, target };
 }
 
@@ -186,8 +176,8 @@ static void add_named(struct helpers *helpers, const struct image *image, const 
 
 static void add_entrance(struct helpers *helpers, uint64_t address, bool reads_flag)
 {
-	helpers->entrances =
-	        grow(helpers->entrances, helpers->entrance_count, sizeof(*helpers->entrances));
+	helpers->entrances = audit_grow(
+	        helpers->entrances, helpers->entrance_count, sizeof(*helpers->entrances));
 	helpers->entrances[helpers->entrance_count++] = (struct entrance){ address, reads_flag };
 }
 

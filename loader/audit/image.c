@@ -75,7 +75,7 @@ struct symbol image_symbol(const struct image *image, const unsigned char *bytes
 	return (struct symbol){
 		.name = (uint32_t)FIELD(image, bytes, Sym, st_name),
 		.type = FIELD(image, bytes, Sym, st_info) & 15,
-		.section = (uint16_t)FIELD(image, bytes, Sym, st_shndx),
+		.section = (uint32_t)FIELD(image, bytes, Sym, st_shndx),
 		.value = FIELD(image, bytes, Sym, st_value),
 		.size = FIELD(image, bytes, Sym, st_size),
 	};

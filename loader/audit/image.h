@@ -23,7 +23,7 @@ struct section {
 struct symbol {
 	uint32_t name;
 	unsigned char type; /* STT_* */
-	uint16_t section;   /* st_shndx */
+	uint32_t section;   /* st_shndx */
 	uint64_t value, size;
 };
 

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An array with room for one more element; ends the command where there is no memory. */
-static void *grow(void *array, size_t count, size_t size)
+/* By 16 at first, then to twice as many. */
+void *audit_grow(void *array, size_t count, size_t size)
 {
-	if (count % 16 != 0)
+	if (count < 64 ? count % 16 != 0 : (count & (count - 1)) != 0)
 		return array;
-	array = reallocarray(array, count + 16, size);
+	array = reallocarray(array, count < 64 ? count + 16 : count * 2, size);
 	if (array == NULL)
 		err(125, "audit");
 	return array;
@@ -30,7 +30,7 @@ static char *copy_text(const char *text)
 
 struct audit_file *audit_add(struct audit_list *list, const char *path)
 {
-	list->files = grow(list->files, list->count, sizeof(*list->files));
+	list->files = audit_grow(list->files, list->count, sizeof(*list->files));
 	struct audit_file *file = &list->files[list->count++];
 	*file = (struct audit_file){
 		.path = copy_text(path),
@@ -62,7 +62,7 @@ void audit_note(struct audit_file *file, const char *format, ...)
 	va_end(arguments);
 	if (length < 0)
 		err(125, "audit");
-	file->notes = grow(file->notes, file->note_count, sizeof(*file->notes));
+	file->notes = audit_grow(file->notes, file->note_count, sizeof(*file->notes));
 	file->notes[file->note_count++] = note;
 }
 
@@ -72,7 +72,7 @@ void audit_count(struct audit_file *file, const char *name, bool outline)
 	while (i < file->family_count && strcmp(file->families[i].name, name) != 0)
 		i++;
 	if (i == file->family_count) {
-		file->families = grow(file->families, i, sizeof(*file->families));
+		file->families = audit_grow(file->families, i, sizeof(*file->families));
 		file->families[i] = (struct audit_family){ 0 };
 		snprintf(file->families[i].name, sizeof(file->families[i].name), "%s", name);
 		file->family_count++;

@@ -12,4 +12,8 @@ struct audit_file *audit_add(struct audit_list *list, const char *path);
 /* Counts one more instruction of a family. */
 void audit_count(struct audit_file *file, const char *name, bool outline);
 
+/* An array with room for one more element than count, which must have grown by this from NULL. Ends
+ * the command where there is no memory. */
+void *audit_grow(void *array, size_t count, size_t size);
+
 #endif

@@ -5,22 +5,11 @@
  */
 #include "symbols.h"
 
-#include <err.h>
 #include <stdlib.h>
 
 #include "probes/outline.h"
+#include "rows.h"
 #include "unpack.h"
-
-/* An array with room for one more element. */
-static void *grow(void *array, size_t count, size_t size)
-{
-	if (count < 64 ? count % 16 != 0 : (count & (count - 1)) != 0)
-		return array;
-	array = reallocarray(array, count < 64 ? count + 16 : count * 2, size);
-	if (array == NULL)
-		err(125, "audit");
-	return array;
-}
 
 bool audit_table_open(struct symbol_table *table, const struct image *image,
         const struct section *section, struct audit_file *row)
@@ -54,7 +43,7 @@ static bool symbol_address(const struct image *image, const struct code *code,
         const struct symbol *symbol, uint64_t *address)
 {
 	*address = symbol->value;
-	if (symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
+	if (symbol->section == SHN_UNDEF)
 		return false;
 	if (image->type == ET_REL) {
 		if (symbol->section >= image->section_count)
@@ -67,13 +56,14 @@ static bool symbol_address(const struct image *image, const struct code *code,
 
 static void add_mark(struct audit_symbols *symbols, uint64_t address, bool is_code)
 {
-	symbols->marks = grow(symbols->marks, symbols->mark_count, sizeof(*symbols->marks));
+	symbols->marks = audit_grow(symbols->marks, symbols->mark_count, sizeof(*symbols->marks));
 	symbols->marks[symbols->mark_count++] = address * 2 + is_code;
 }
 
 static void add_helper(struct audit_symbols *symbols, uint64_t address, uint64_t size)
 {
-	symbols->helpers = grow(symbols->helpers, symbols->helper_count, sizeof(*symbols->helpers));
+	symbols->helpers =
+	        audit_grow(symbols->helpers, symbols->helper_count, sizeof(*symbols->helpers));
 	symbols->helpers[symbols->helper_count++] = (struct helper_symbol){ address, size };
 }
 
@@ -111,6 +101,17 @@ static void take_symbol(struct audit_symbols *symbols, const struct image *image
 		add_helper(symbols, address, symbol->size);
 }
 
+/* The section of the symbol of an index; SHN_UNDEF where it is of none. */
+static uint32_t section_of(const struct image *image, const struct symbol_table *table,
+        const struct symbol *symbol, uint64_t index)
+{
+	if (symbol->section < SHN_LORESERVE)
+		return symbol->section;
+	if (symbol->section != SHN_XINDEX || !view_holds(&table->indices, index * 4, 4))
+		return SHN_UNDEF;
+	return (uint32_t)image_number(image, table->indices.bytes + index * 4, 4);
+}
+
 static void take_table(struct audit_symbols *symbols, const struct image *image,
         const struct code *code, const struct symbol_table *table)
 {
@@ -124,10 +125,21 @@ static void take_table(struct audit_symbols *symbols, const struct image *image,
 		if (first != '$' && first != '_' && first != 's')
 			continue;
 		const char *name = view_text(&table->strings, symbol.name);
+		symbol.section = section_of(image, table, &symbol, at / size);
 		if (name != NULL)
 			take_symbol(symbols, image, code, &symbol, name);
 	}
 	symbols->present = true;
+}
+
+static struct view find_indices(const struct image *image, uint32_t table)
+{
+	for (uint32_t i = 1; i < image->section_count; i++) {
+		struct section section = image_section(image, i);
+		if (section.type == SHT_SYMTAB_SHNDX && section.link == table)
+			return image_contents(image, &section);
+	}
+	return (struct view){ 0 };
 }
 
 /* Reads the first symbol table of an image; its symbols lie in code's pieces. */
@@ -140,6 +152,7 @@ static bool take_symtab(struct audit_symbols *symbols, const struct image *image
 		if (section.type != SHT_SYMTAB)
 			continue;
 		if (audit_table_open(&table, image, &section, row)) {
+			table.indices = find_indices(image, i);
 			take_table(symbols, image, code, &table);
 			audit_table_close(&table);
 		}

@@ -31,6 +31,7 @@ void audit_symbols_free(struct audit_symbols *symbols);
  * *unpacked is set to, which the caller frees. False with a note where they cannot be read. */
 struct symbol_table {
 	struct view entries, strings;
+	struct view indices; /* of sections that do not fit st_shndx, a word an entry */
 	void *unpacked[2];
 };
 bool audit_table_open(struct symbol_table *table, const struct image *image,
