@@ -13,6 +13,7 @@
 #include "probes/a64.h"
 #include "shim/atomics/trampoline.h"
 #include "tests/machine.h"
+#include "tests/moves.h"
 
 #define LOOP_WORDS 16u
 #define MATCHES    true
@@ -31,6 +32,8 @@ static const struct sample samples[] = {
 	{ "add of a large constant", MATCHES, 3, { 0x085ffc08, 0x11404909, 0x080a7c09 } },
 	{ "subs of a constant", MATCHES, 3, { 0x885f7c08, 0x71000508, 0x88097c08 } },
 	{ "sub, status in the old one", MATCHES, 3, { 0xc85f7c08, 0xcb010109, 0xc8087c09 } },
+	{ "sub of what the status overwrites", MATCHES, 3, { 0xc85f7c08, 0xcb0a0109, 0xc80a7c09 } },
+	{ "bytes in front of zeros, signed", MATCHES, 4, { 0x085f7c08, 0x6b21011f, 0x1a81c109, 0x080a7c09 } },
 	{ "add of one shifted", MATCHES, 3, { 0xc85f7c08, 0x8b010d09, 0xc80a7c09 } },
 	{ "add to itself", MATCHES, 3, { 0xc85f7c08, 0x8b080109, 0xc80a7c09 } },
 	{ "add of half", MATCHES, 3, { 0xc85f7c08, 0x0b010109, 0xc80a7c09 } },
@@ -272,6 +275,7 @@ static void add_piece(const uint32_t *words, size_t count, void *unused)
 	        words[0], words[1]);
 	machine_add(code, made.words, made.count);
 	all.directly += made.saved_count == 0;
+	ck_assert_msg(moves_are_told(&made), "%08x %08x", words[0], words[1]);
 	unsigned char frame[TRAMPOLINE_CFI];
 	ck_assert_uint_ne(
 	        trampoline_fde(frame, sizeof(frame), &made, address, address, address, address), 0);

@@ -12,6 +12,7 @@
 
 #include "shim/atomics/trampoline.h"
 #include "tests/lse.h"
+#include "tests/moves.h"
 
 #define ADDRESS UINT64_C(0x7f0000000000)
 #define BACK    (ADDRESS + 0x100000)
@@ -85,6 +86,8 @@ static void judge_each(const struct a64_atomic *of, void *count)
 	ck_assert_msg(
 	        trampoline_from_lse(&made, lse_encode(of), ADDRESS, BACK), "%08x", lse_encode(of));
 	judge(of, &made);
+	if (!moves_are_told(&made))
+		ck_abort_msg("%08x: where the stack pointer is moved", lse_encode(of));
 	unsigned char frame[TRAMPOLINE_CFI];
 	size_t size = trampoline_fde(frame, sizeof(frame), &made, BACK, BACK, ADDRESS, BACK);
 	if (size == 0 || size % 8 != 0)
