@@ -83,8 +83,8 @@ __asm__(".text\n\t.p2align 4\n\t.type hook_entry, %function\n"
         ".cfi_restore x29\n\t.cfi_restore x30\n\t"
         "ret\n\t.cfi_endproc\n\t.size hook_entry, . - hook_entry\n");
 
-/* Its RET: the first word, or behind one that does nothing, where a debugger's breakpoint stays. 0:
- * it is another function than is known. */
+/* Its RET: the first word (Debian's glibc 2.31 and 2.36), or behind a BTI (2.41), where a
+ * debugger's breakpoint stays. 0: it is another function than is known. */
 static uint64_t find_ret(void)
 {
 	uint64_t address = _r_debug.r_brk;
