@@ -110,17 +110,32 @@ static bool covers_segments(const struct image *image)
 	return whole;
 }
 
-/* Whether a section's bytes are what its segment has at its address. */
-static bool agrees(const struct image *image, const struct section *section)
+/* The segments that hold code, read once for all sections. */
+struct executable {
+	struct segment segments[MOST_SEGMENTS];
+	uint32_t count;
+};
+
+static void find_executable(struct executable *executable, const struct image *image)
 {
-	for (uint32_t i = 0; i < image->segment_count; i++) {
+	executable->count = 0;
+	for (uint32_t i = 0; i < image->segment_count && i < MOST_SEGMENTS; i++) {
 		struct segment segment = image_segment(image, i);
-		uint64_t before = section->address - segment.address;
-		if (is_executable(&segment) && before <= segment.file_size &&
-		        section->size <= segment.file_size - before)
-			return section->offset - segment.offset == before;
+		if (is_executable(&segment))
+			executable->segments[executable->count++] = segment;
 	}
-	return image->segment_count == 0;
+}
+
+/* Whether a section's bytes are what its segment has at its address. */
+static bool agrees(const struct executable *executable, const struct section *section)
+{
+	for (uint32_t i = 0; i < executable->count; i++) {
+		const struct segment *segment = &executable->segments[i];
+		uint64_t before = section->address - segment->address;
+		if (before <= segment->file_size && section->size <= segment->file_size - before)
+			return section->offset - segment->offset == before;
+	}
+	return false;
 }
 
 static bool holds_entry(const struct code *code, const struct image *image)
@@ -169,6 +184,8 @@ static const char *read_sections(struct code *code, const struct image *image)
 	bool elsewhere = false, relocatable = image->type == ET_REL;
 	if (image->segment_count > MOST_SEGMENTS)
 		return "more segments than sections can be compared with";
+	struct executable executable;
+	find_executable(&executable, image);
 	code->pieces = allocate(image->section_count, sizeof(*code->pieces));
 	for (uint32_t i = 1; i < image->section_count; i++) {
 		struct section section = image_section(image, i);
@@ -180,7 +197,7 @@ static const char *read_sections(struct code *code, const struct image *image)
 		}
 		if (!image_holds(image, &section))
 			return "a section of code lies outside of the file";
-		if (!relocatable && !agrees(image, &section))
+		if (!relocatable && image->segment_count != 0 && !agrees(&executable, &section))
 			return disagreement;
 		add_piece(code, relocatable ? section.offset : section.address, section.offset,
 		        section.size);
