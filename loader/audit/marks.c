@@ -98,19 +98,26 @@ static void unmark_data(struct marker *marker, uint64_t block)
 	marker->mark = at;
 }
 
+/* What the marks of so many words take. */
+static size_t bytes_of(uint64_t words)
+{
+	return (words + 63) / 64 * sizeof(uint64_t);
+}
+
 static void mark_code(struct marker *marker, uint64_t block)
 {
 	uint64_t left = marker->words.count - block * BLOCK_WORDS;
+	uint64_t count = left < BLOCK_WORDS ? left : BLOCK_WORDS;
 	uint64_t *code = marker_bits(marker, MARK_CODE, block);
 	mark_functions(marker, block);
 	if (marker->by_coverage) {
-		memcpy(code, marker_bits(marker, MARK_PROVED, block), BLOCK_WORDS / 8);
+		memcpy(code, marker_bits(marker, MARK_PROVED, block), bytes_of(count));
 		return;
 	}
-	fill(code, 0, left < BLOCK_WORDS ? left : BLOCK_WORDS, true);
+	fill(code, 0, count, true);
 	unmark_data(marker, block);
 	if (marker->relocatable)
-		memcpy(marker_bits(marker, MARK_PROVED, block), code, BLOCK_WORDS / 8);
+		memcpy(marker_bits(marker, MARK_PROVED, block), code, bytes_of(count));
 }
 
 /* The bytes of what a load by a base reads, and whether an index is added to it; 0 if the word is
@@ -214,20 +221,26 @@ static void search_block(struct marker *marker, uint64_t block, enum mark mark)
 void marker_start(struct marker *marker, const struct code_words *words)
 {
 	const struct audit_symbols *symbols = marker->symbols;
+	/* Objects may have very many pieces of a few words: only what was used is cleared. */
+	if (marker->words.count > BLOCK_WORDS)
+		memset(marker->ring, 0, sizeof(marker->ring));
+	for (int mark = 0; mark < MARKS && marker->words.count <= BLOCK_WORDS; mark++)
+		memset(marker->ring[0].bits[mark], 0, bytes_of(marker->words.count));
 	marker->words = *words;
 	marker->coded = 0;
 	memset(marker->searched, 0, sizeof(marker->searched));
 	while (marker->mark < symbols->mark_count &&
 	        symbols->marks[marker->mark] / 2 < words->address)
 		marker->mark++;
-	memset(marker->ring, 0, sizeof(marker->ring));
 }
 
 void marker_mark_code(struct marker *marker, uint64_t block)
 {
 	for (; marker->coded <= block + 1; marker->coded++) {
-		/* The slot that this block's search may reach the furthest. */
-		memset(&marker->ring[(marker->coded + 2) % MARKED_BLOCKS], 0, sizeof(struct block));
+		/* The furthest slot that this block's search may reach. */
+		if ((marker->coded + 2) * BLOCK_WORDS < marker->words.count)
+			memset(&marker->ring[(marker->coded + 2) % MARKED_BLOCKS], 0,
+			        sizeof(struct block));
 		if (marker->coded * BLOCK_WORDS < marker->words.count)
 			mark_code(marker, marker->coded);
 	}

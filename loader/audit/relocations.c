@@ -55,7 +55,7 @@ static uint64_t count_section(
 
 uint64_t relocations_count_calls(const struct image *image, struct audit_file *row)
 {
-	uint64_t calls = 0;
+	uint64_t calls = 0, read = 0;
 	struct symbol_table table = { 0 };
 	for (uint32_t i = 1; i < image->section_count && table.entries.size == 0; i++) {
 		struct section section = image_section(image, i);
@@ -64,8 +64,16 @@ uint64_t relocations_count_calls(const struct image *image, struct audit_file *r
 	}
 	for (uint32_t i = 1; i < image->section_count && table.entries.size != 0; i++) {
 		struct section section = image_section(image, i);
-		if (section.type == SHT_RELA && is_code_section(image, section.info))
-			calls += count_section(image, &table, &section);
+		if (section.type != SHT_RELA || !is_code_section(image, section.info))
+			continue;
+		/* Sections that overlap could be read without an end. */
+		read += section.size;
+		if (section.size > image->view.size || read > image->view.size) {
+			row->complete = false;
+			audit_note(row, "its relocations overlap: not all were read");
+			break;
+		}
+		calls += count_section(image, &table, &section);
 	}
 	audit_table_close(&table);
 	return calls;

@@ -6,8 +6,8 @@
 
 #include "image.h"
 
-/* More than this is not unpacked. */
-#define UNPACK_MOST (UINT64_C(512) << 20)
+/* More than this is not unpacked; symbols of the largest programs take less. */
+#define UNPACK_MOST (UINT64_C(128) << 20)
 
 /* A section's contents as they were before SHF_COMPRESSED; *memory is set to what the caller frees.
  * Empty with *why set where that is not possible. */
