@@ -6,8 +6,8 @@ Usage: damage_elf.py FILE FOLDER        one copy for every odd value of every fi
        damage_elf.py far FILE COPY      moves the executable segment behind 2.5 GiB and the section headers
                                         behind 3 GiB, rightly; the copy is sparse
        damage_elf.py vast FILE COPY BYTES   makes the executable segment and section that much longer; sparse
-       damage_elf.py crowd FILE COPY SEGMENTS SECTIONS   repeats the executable segment and section, each
-                                        a byte further, that many times
+       damage_elf.py crowd FILE COPY SEGMENTS SECTIONS   has the executable segment behind many others, and
+                                        its section many times
 """
 import pathlib
 import sys
@@ -151,13 +151,14 @@ def make_vast(elf, path, more):
 
 def crowd(elf, path, segment_count, section_count):
     code, section = elf.executable(), elf.code_sections()[0]
-    segments, sections = bytearray(), bytearray(64)
-    for _ in range(segment_count):
+    real = bytes(elf.bytes[code:code + 56])
+    segments = bytearray()
+    elf.put(code, SEGMENT["p_filesz"], 1)
+    for i in range(segment_count - 1):
+        elf.put(code, SEGMENT["p_vaddr"], 0x40000000 + 16 * i)
         segments += elf.bytes[code:code + 56]
-        elf.put(code, SEGMENT["p_offset"], elf.get(code, SEGMENT["p_offset"]) + 1)
-    for _ in range(section_count):
-        sections += elf.bytes[section:section + 64]
-        elf.put(section, SECTION["sh_offset"], elf.get(section, SECTION["sh_offset"]) + 1)
+    segments += real
+    sections = bytearray(64) + elf.bytes[section:section + 64] * section_count
     at = (len(elf.bytes) + 15) & ~15
     # Counts that do not fit their fields lie in the first section.
     elf.put(0, HEADER["e_phoff"], at)
