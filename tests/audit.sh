@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 # Sourced by the stories about abshim audit: runs it and reads its rows.
 
 . tests/lib.sh
