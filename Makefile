@@ -62,7 +62,11 @@ SHIM_LINK += $(SHIM_MAP:%=-Wl,--version-script=%)
 SHIM_LIBS := -lc $(if $(filter aarch64,$(ARCH)),-lgcc)
 
 # Strategies and other parts lie one folder down.
-SHIM_SRC := $(wildcard shim/*.c shim/*/*.c)
+SHIM_SRC := $(filter-out shim/alloc_count/%,$(wildcard shim/*.c shim/*/*.c))
+# A library of its own, that only who counts allocations has to bear.
+COUNT_SRC := $(wildcard shim/alloc_count/*.c)
+COUNT_LINK := -shared -nodefaultlibs -Wl,-soname,libabshim-alloc.so -Wl,-z,now -Wl,-z,relro
+COUNT_LINK += -Wl,-z,nodelete -Wl,-z,noexecstack -Wl,--as-needed
 # What only one machine has.
 AARCH64_SRC := $(addprefix shim/,early.c entry_auxv.c entry_unwind.c)
 AARCH64_SRC += $(addprefix shim/atomics/,area.c hook.c image.c maps.c marks.c patch.c)
@@ -74,7 +78,7 @@ FREESTANDING := shim/freestanding.c
 FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-patterns)
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
-PROBES_READER ?= $(addprefix probes/,a64.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
+PROBES_READER ?= $(addprefix probes/,a64.c allocation.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
 LOADER_LIBS := -ldw -lelf -lcapstone -lgsl -lgslcblas -ljansson -lprotobuf-c -llzma -lz -lstdc++ -lm -pthread
 # Messages of foreign formats become C.
 PROTO := $(wildcard loader/*.proto)
@@ -89,6 +93,7 @@ PROTO_OBJ := $(PROTO:%.proto=$(BUILD)/obj/%.pb-c.o)
 LOADER_OBJ := $(call obj,$(LOADER_SRC) $(filter tests/check_loader_%,$(CHECK_SRC)))
 
 LIBRARY := $(BUILD)/libabshim.so
+COUNT_LIBRARY := $(BUILD)/libabshim-alloc.so
 COMMAND := $(BUILD)/abshim
 CHECKS := $(CHECK_SRC:tests/%.c=$(BUILD)/tests/%)
 LOADER_CHECKS := $(filter $(BUILD)/tests/check_loader_%,$(CHECKS))
@@ -109,7 +114,7 @@ PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: $(LIBRARY) $(COMMAND)
+all: $(LIBRARY) $(COUNT_LIBRARY) $(COMMAND)
 
 tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS) $(ATOMICS)
 
@@ -123,7 +128,7 @@ endif
 endef
 ifneq ($(filter-out clean help uninstall,$(or $(MAKECMDGOALS),all)),)
 $(eval $(call remember,flags,$(strip $(TARGET_CC) $(C_FLAGS) $(SAN_FLAGS) $(SHIM_FLAGS) $(CXX_FLAGS))))
-$(eval $(call remember,links,$(strip $(SHIM_LINK) $(SHIM_SRC) $(PROBES_SRC) $(LOADER_SRC) $(LDFLAGS))))
+$(eval $(call remember,links,$(strip $(SHIM_LINK) $(COUNT_LINK) $(COUNT_SRC) $(SHIM_SRC) $(PROBES_SRC) $(LOADER_SRC) $(LDFLAGS))))
 endif
 
 $(BUILD)/pic/%.o: %.c $(BUILD)/flags
@@ -150,6 +155,9 @@ $(LOADER_OBJ): | $(PROTO_C)
 $(LIBRARY): $(call pic,$(SHIM_SRC) $(PROBES_SRC)) $(SHIM_MAP) $(BUILD)/links
 	$(call short,LD)$(TARGET_CC) $(SHIM_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 		$(SHIM_LIBS)
+
+$(COUNT_LIBRARY): $(call pic,$(COUNT_SRC)) $(BUILD)/links
+	$(call short,LD)$(TARGET_CC) $(COUNT_LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(SHIM_LIBS)
 
 $(COMMAND): $(call obj,$(LOADER_SRC) $(PROBES_READER)) $(PROTO_OBJ) $(BUILD)/links | $(SYSROOT_STAMP)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LOADER_LIBS)
@@ -271,7 +279,8 @@ ZSH_FUNCTIONS ?= share/zsh/site-functions
 man_place = share/man/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 MAN_PAGES := $(wildcard loader/man/*.[1-8])
 # FILE:PLACE below the prefix; the command is all that can be executed.
-DATA_FILES := $(LIBRARY):lib/libabshim.so $(foreach page,$(MAN_PAGES),$(page):$(call man_place,$(page)))
+DATA_FILES := $(LIBRARY):lib/libabshim.so $(COUNT_LIBRARY):lib/libabshim-alloc.so
+DATA_FILES += $(foreach page,$(MAN_PAGES),$(page):$(call man_place,$(page)))
 DATA_FILES += loader/completion/abshim.bash:share/bash-completion/completions/abshim
 DATA_FILES += loader/completion/_abshim:$(ZSH_FUNCTIONS)/_abshim
 place = $(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(1)))

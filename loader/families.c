@@ -62,6 +62,7 @@ struct family_sum family_sum(const struct counters *counters, enum record_family
 		return (struct family_sum){ 0, futex->waits, futex->wait_ns_total,
 			futex->wait_ns_max, 0, 0, futex->lost };
 	case FAMILY_cond:
+	case FAMILY_alloc: /* nobody waits */
 	case FAMILY_COUNT:
 		break;
 	}

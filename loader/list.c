@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alloc.h"
 #include "command.h"
 #include "message.h"
 #include "parse/parse.h"
@@ -31,6 +32,33 @@ static void print_variable(const struct setting_variable *variable)
 	putchar('\n');
 }
 
+static void print_allocators(void)
+{
+	size_t count;
+	struct alloc_library *libraries = alloc_list(&count);
+	puts("\nAllocators installed here: each is an arm by LD_PRELOAD+=NAME");
+	if (count == 0)
+		puts("  (none of jemalloc, tcmalloc, mimalloc)");
+	for (size_t i = 0; i < count; i++) {
+		const char *path = libraries[i].path != NULL ? libraries[i].path : "";
+		printf("  %-26s %s, %s\n", libraries[i].name, libraries[i].title, path);
+	}
+	alloc_list_free(libraries, count);
+}
+
+static json_t *allocators_array(void)
+{
+	size_t count;
+	json_t *array = json_array();
+	struct alloc_library *libraries = alloc_list(&count);
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(
+		        array, json_pack("{s:s, s:s, s:s?}", "title", libraries[i].title, "preload",
+		                       libraries[i].name, "path", libraries[i].path));
+	alloc_list_free(libraries, count);
+	return array;
+}
+
 static void print_text(void)
 {
 	puts("Strategies: ABSHIM_MUTEX=NAME[:N], or abshim run -s mutex=NAME[:N]; the same for");
@@ -51,6 +79,7 @@ static void print_text(void)
 		print_variable(&setting_variables[i]);
 	for (size_t i = 0; i < FAMILY_COUNT; i++)
 		print_counters(&counter_families[i]);
+	print_allocators();
 	puts("\nTools whose output is understood: --as NAME, or found out by content");
 	for (size_t i = 0; i < parser_count; i++)
 		printf("  %-18s %s\n", parsers[i]->name, parsers[i]->title);
@@ -113,20 +142,21 @@ static json_t *parsers_array(void)
 
 static bool print_json(void)
 {
-	json_t *list = json_pack("{s:i, s:o, s:o, s:o, s:o}", "version", 1, "strategies",
+	json_t *list = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "version", 1, "strategies",
 	        strategies_array(), "variables", variables_array(), "counters", counters_object(),
-	        "parsers", parsers_array());
+	        "allocators", allocators_array(), "parsers", parsers_array());
 	bool done = list != NULL && json_dumpf(list, stdout, JSON_INDENT(2)) == 0;
 	putchar('\n');
 	json_decref(list);
 	return done;
 }
 
-static const char usage[] = "Usage: abshim list [--json]\n"
-                            "\n"
-                            "Lists the strategies with their default N, the variables with their\n"
-                            "defaults, the counters of a report, and the tools whose output is\n"
-                            "understood.\n";
+static const char usage[] =
+        "Usage: abshim list [--json]\n"
+        "\n"
+        "Lists the strategies with their default N, the variables with their\n"
+        "defaults, the counters of a report, the allocators that are installed,\n"
+        "and the tools whose output is understood.\n";
 
 int command_list(int argc, char **argv)
 {

@@ -13,6 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "command.h"
 #include "script.h"
 #include "words.h"
@@ -169,6 +170,13 @@ static bool check_switch(const char *path, const struct elf_facts *facts,
         const struct environment *environment, char why[WHY_SIZE])
 {
 	const char *value = asked_atomics(environment);
+	if (facts->is_go && alloc_is_asked(environment)) {
+		why_set(why,
+		        "%.300s is a Go program, which allocates by itself: leave alloc at libc "
+		        "and stats at another value than alloc",
+		        path);
+		return false;
+	}
 	if (value == NULL || !facts->is_go)
 		return true;
 	why_set(why,
@@ -201,6 +209,9 @@ static int check_elf(struct preflight *preflight, const char *path, int fd,
 	if (!check_loader(path, &facts, why) || gains_rights(fd, path, why) ||
 	        !check_switch(path, &facts, environment, why))
 		return EXIT_CANNOT_RUN;
+	int status = alloc_check_program(path, fd, environment, &preflight->is_java, why);
+	if (status != 0)
+		return status;
 	memcpy(preflight->sanitizer, facts.sanitizer, sizeof(preflight->sanitizer));
 	return 0;
 }
@@ -262,8 +273,9 @@ static int check_file(struct preflight *preflight, const char *path,
 int preflight_check_settings(const struct environment *environment, char why[WHY_SIZE])
 {
 	const char *value = asked_atomics(environment);
-	if (value == NULL || OWN_MACHINE == EM_AARCH64)
-		return 0;
+	int status = alloc_check_settings(environment, why);
+	if (status != 0 || value == NULL || OWN_MACHINE == EM_AARCH64)
+		return status;
 	why_set(why,
 	        "atomics=%.20s: the switch between LSE and LL/SC is AArch64's, this abshim is for "
 	        "%s",

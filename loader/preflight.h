@@ -4,6 +4,8 @@
 #ifndef LOADER_PREFLIGHT_H
 #define LOADER_PREFLIGHT_H
 
+#include <stdbool.h>
+
 #include "elf.h"
 #include "environment.h"
 #include "message.h"
@@ -11,6 +13,7 @@
 struct preflight {
 	char *path;                    /* of the command itself; the caller's to free */
 	char sanitizer[ELF_NAME_SIZE]; /* runtime that must stay first, or empty */
+	bool is_java; /* it runs a Java virtual machine; looked for where ABSHIM_ALLOC is set */
 };
 
 /* Whether this machine can do what the environment asks the library for. Returns 0, or EXIT_REFUSED

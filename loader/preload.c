@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "elf.h"
+#include "probes/allocation_names.h"
 #include "words.h"
 
 #define LIBRARY_NAME "libabshim.so"
@@ -64,7 +66,8 @@ static void add_old(char *list, const char *old, bool sanitizers)
 		char entry[PATH_MAX];
 		snprintf(entry, sizeof(entry), "%.*s", (int)length, at);
 		if (length > 0 && elf_is_sanitizer(entry) == sanitizers &&
-		        strcmp(words_base_name(entry), LIBRARY_NAME) != 0)
+		        strcmp(words_base_name(entry), LIBRARY_NAME) != 0 &&
+		        strcmp(words_base_name(entry), ALLOCATION_LIBRARY) != 0)
 			add(list, at, length);
 		at += length;
 		at += strspn(at, SEPARATORS);
@@ -76,17 +79,24 @@ bool preload_set(struct environment *environment, const char *library, const cha
 	const char *old = environment_get(environment, "LD_PRELOAD");
 	if (old == NULL)
 		old = "";
-	char *list = malloc(strlen(old) + strlen(library) + strlen(sanitizer) + 4);
-	if (list == NULL)
+	char *counter = alloc_counter(environment, library);
+	size_t more = counter != NULL ? strlen(counter) : 0;
+	char *list = malloc(strlen(old) + strlen(library) + strlen(sanitizer) + more + 5);
+	if (list == NULL) {
+		free(counter);
 		return false;
+	}
 	list[0] = '\0';
 	/* The runtime may already be named by a path: that entry then stands for it. */
 	add_old(list, old, true);
 	if (*sanitizer != '\0' && strstr(list, sanitizer) == NULL)
 		add(list, sanitizer, strlen(sanitizer));
 	add(list, library, strlen(library));
+	if (counter != NULL)
+		add(list, counter, more);
 	add_old(list, old, false);
 	bool done = environment_set(environment, "LD_PRELOAD", list);
 	free(list);
+	free(counter);
 	return done;
 }

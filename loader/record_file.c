@@ -176,6 +176,9 @@ static void terminate_strings(struct record *record)
 	header->library[sizeof(header->library) - 1] = '\0';
 	header->path[sizeof(header->path) - 1] = '\0';
 	header->settings[sizeof(header->settings) - 1] = '\0';
+	struct record_allocation *allocation = &header->allocation;
+	allocation->path[sizeof(allocation->path) - 1] = '\0';
+	allocation->libc_version[sizeof(allocation->libc_version) - 1] = '\0';
 	struct record_control *control = &record->control;
 	struct record_choice *choices[] = { &control->mutex, &control->rwlock, &control->spinlock,
 		&control->sem, &control->futex };

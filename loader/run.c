@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "aftermath.h"
+#include "alloc.h"
 #include "command.h"
 #include "environment.h"
 #include "launch.h"
@@ -133,7 +134,8 @@ static bool prepare(struct environment *environment, const struct preflight *pre
 	}
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	bool done = preload_set(environment, library, preflight->sanitizer) &&
-	            environment_set(environment, "ABSHIM_RUN_PID", pid);
+	            environment_set(environment, "ABSHIM_RUN_PID", pid) &&
+	            (preflight->is_java ? alloc_unset(environment) : alloc_set(environment));
 	free(library);
 	if (!done) {
 		message("run: no memory for the environment");

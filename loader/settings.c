@@ -32,6 +32,7 @@ static bool check_sem(const char *value, char why[WHY_SIZE]);
 static bool check_futex(const char *value, char why[WHY_SIZE]);
 static bool check_pause(const char *value, char why[WHY_SIZE]);
 static bool check_atomics(const char *value, char why[WHY_SIZE]);
+static bool check_alloc(const char *value, char why[WHY_SIZE]);
 static bool check_stacks(const char *value, char why[WHY_SIZE]);
 static bool check_stats(const char *value, char why[WHY_SIZE]);
 static bool check_report(const char *value, char why[WHY_SIZE]);
@@ -52,8 +53,11 @@ const struct setting_variable setting_variables[] = {
 	        "default, nop, pause (x86-64), isb, yield, sb (AArch64)" },
 	{ "atomics", "ABSHIM_ATOMICS", "native|lse|llsc", "native",
 	        "AArch64: which family of atomics the whole process executes" },
-	{ "stats", "ABSHIM_STATS", "on|off|hold", "on",
-	        "whether waits are counted and timed, and a report printed; hold: hold times too" },
+	{ "alloc", "ABSHIM_ALLOC", "libc|shared|tlab", "libc",
+	        "where threads get memory: shared, all from one place; tlab, each from its own" },
+	{ "stats", "ABSHIM_STATS", "on|off|hold|alloc", "on",
+	        "whether waits are counted and timed, and a report printed; hold: hold times too; "
+	        "alloc: allocations too" },
 	{ "stacks", "ABSHIM_STACKS", "0..64", "0", "frames of the stacks taken at waits" },
 	{ "report", "ABSHIM_REPORT", "stderr|none|PATH", "stderr",
 	        "where the report goes; in PATH %p is the pid, %e the program; JSON for .json" },
@@ -76,6 +80,7 @@ static bool (*const checks[])(const char *value, char why[WHY_SIZE]) = {
 	check_futex,
 	check_pause,
 	check_atomics,
+	check_alloc,
 	check_stats,
 	check_stacks,
 	check_report,
@@ -190,6 +195,16 @@ static bool check_atomics(const char *value, char why[WHY_SIZE])
 	return false;
 }
 
+/* Whether the arm can act is for preflight_check() and the shim to say. */
+static bool check_alloc(const char *value, char why[WHY_SIZE])
+{
+	if (strcmp(value, "libc") == 0 || strcmp(value, "shared") == 0 ||
+	        strcmp(value, "tlab") == 0)
+		return true;
+	why_set(why, "alloc=%.100s: right are libc, shared and tlab", value);
+	return false;
+}
+
 /* Which machine has which hint is the program's to say: it may be of another one. */
 static bool check_pause(const char *value, char why[WHY_SIZE])
 {
@@ -220,9 +235,10 @@ static bool check_stacks(const char *value, char why[WHY_SIZE])
 
 static bool check_stats(const char *value, char why[WHY_SIZE])
 {
-	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0 || strcmp(value, "hold") == 0)
+	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0 || strcmp(value, "hold") == 0 ||
+	        strcmp(value, "alloc") == 0)
 		return true;
-	why_set(why, "stats=%.100s: right are on, off and hold", value);
+	why_set(why, "stats=%.100s: right are on, off, hold and alloc", value);
 	return false;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "trust.h"
 
+#include "alloc_report.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -263,6 +265,7 @@ void trust_collect(struct trust *trust, const struct model *model, struct symbol
 	note_lost_details(trust, model);
 	note_uncovered(trust, model);
 	trust_atomics(trust, model);
+	trust_alloc(trust, model);
 	note_changed_files(trust, symbols);
 	note_limits(trust, model);
 }

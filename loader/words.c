@@ -125,6 +125,7 @@ void words_settings(const struct record_control *control, char buffer[WORDS_SETT
 	add_setting(buffer, "futex", control->futex.name, "kernel");
 	add_setting(buffer, "pause", words_pause(control->pause), "default");
 	add_setting(buffer, "atomics", words_atomics(control->atomics), "native");
+	add_setting(buffer, "alloc", words_alloc(control->alloc), "libc");
 	add_setting(buffer, "stats", words_stats(control->stats), "on");
 	add_setting(buffer, "stacks", depth, "0");
 }
@@ -152,5 +153,21 @@ const char *words_family(uint32_t family)
 
 const char *words_stats(uint32_t stats)
 {
-	return stats == STATS_OFF ? "off" : stats == STATS_HOLD ? "hold" : "on";
+	static const char *const names[] = {
+		[STATS_OFF] = "off",
+		[STATS_ON] = "on",
+		[STATS_HOLD] = "hold",
+		[STATS_ALLOC] = "alloc",
+	};
+	return stats < sizeof(names) / sizeof(*names) ? names[stats] : "unknown";
+}
+
+const char *words_alloc(uint32_t choice)
+{
+	static const char *const names[] = {
+		[ALLOC_LIBC] = "libc",
+		[ALLOC_SHARED] = "shared",
+		[ALLOC_TLAB] = "tlab",
+	};
+	return choice < sizeof(names) / sizeof(*names) ? names[choice] : "unknown";
 }

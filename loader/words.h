@@ -49,5 +49,6 @@ const char *words_family(uint32_t family);
 
 /* "on", "off" or "hold". */
 const char *words_stats(uint32_t stats);
+const char *words_alloc(uint32_t choice);
 
 #endif

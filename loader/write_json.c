@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc_report.h"
 #include "json_members.h"
 #include "probes/counters.h"
 #include "text.h"
@@ -83,6 +84,7 @@ static json_t *settings_object(const struct record *record)
 	member_string(object, "stats", words_stats(control->stats));
 	member_string(object, "pause", words_pause(control->pause));
 	member_string(object, "atomics", words_atomics(control->atomics));
+	member_string(object, "alloc", words_alloc(control->alloc));
 	for (const char *line = record->header.settings; *line != '\0';) {
 		size_t length = strcspn(line, "\n");
 		const char *equals = memchr(line, '=', length);
@@ -109,6 +111,7 @@ static json_t *processes_array(const struct model *model)
 		const struct process_row *process = &model->processes[i];
 		json_t *object = process_object(process);
 		json_object_set_new(object, "settings", settings_object(process->record));
+		json_object_set_new(object, "allocation", alloc_object(process->record));
 		json_array_append_new(array, object);
 	}
 	return array;
@@ -234,9 +237,10 @@ bool write_json(FILE *out, const struct model *model, struct symbols *symbols,
 	json_object_set_new(report, "samples", json_samples(model));
 	json_object_set_new(report, "sampling", json_sampling(model));
 	json_object_set_new(report, "atomics", json_atomics(model));
+	json_object_set_new(report, "allocation", alloc_object(model->processes->record));
 	/* A part that could not be made for want of memory is missing. */
 	bool complete =
-	        json_object_size(report) == 14 && json_dumpf(report, out, JSON_COMPACT) == 0;
+	        json_object_size(report) == 15 && json_dumpf(report, out, JSON_COMPACT) == 0;
 	json_decref(report);
 	return complete && fputc('\n', out) != EOF;
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "alloc_report.h"
 #include "atomics_rows.h"
 #include "families.h"
 #include "trust.h"
@@ -123,6 +124,29 @@ static void print_settings(const struct view *view)
 	print_rest(view, &told);
 }
 
+/* Who serves the processes with memory; the first of each kind. */
+static void print_allocation(const struct view *view)
+{
+	const struct model *model = view->model;
+	unsigned shown = 0;
+	char words[ALLOC_WORDS_SIZE], other[ALLOC_WORDS_SIZE];
+	for (size_t i = 0; i < model->process_count && shown < SETTINGS_SHOWN; i++) {
+		const struct record *record = model->processes[i].record;
+		bool again = !alloc_is_notable(record);
+		alloc_words(record, words);
+		for (size_t before = 0; before < i && !again; before++)
+			again = alloc_is_notable(model->processes[before].record) &&
+			        strcmp(alloc_words(model->processes[before].record, other),
+			                words) == 0;
+		if (again)
+			continue;
+		fputs("  memory: ", view->out);
+		text_escape(view->out, words);
+		fputc('\n', view->out);
+		shown++;
+	}
+}
+
 static void print_process_table(const struct view *view)
 {
 	const struct model *model = view->model;
@@ -186,6 +210,7 @@ void text_nothing(const struct view *view)
 		words = "nothing was counted after the earlier copy was made";
 	print_who(view);
 	fprintf(view->out, ": %s\n", words);
+	print_allocation(view);
 	if (atomics_recorded(process->record))
 		print_trust(view);
 }
@@ -194,6 +219,7 @@ void text_head(const struct view *view)
 {
 	print_who(view);
 	print_settings(view);
+	print_allocation(view);
 	print_trust(view);
 	print_process_table(view);
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #define RECORD_MAGIC        "ABSHIMR"
-#define RECORD_VERSION      3u
+#define RECORD_VERSION      4u
 #define RECORD_SUFFIX       ".abshim"
 #define RECORD_NAME_SIZE    16  /* a thread's name with its NUL, as prctl(PR_GET_NAME) gives it */
 #define RECORD_PATH_SIZE    512 /* longer paths are cut at the front and begin with "..." */
@@ -95,6 +95,35 @@ enum record_flag {
 	                                       the loader is an unknown one */
 };
 
+/* Tunables of glibc's malloc, in the order of allocation.def. */
+enum record_tunable {
+#define TUNABLE(name, shared, tlab) TUNABLE_##name,
+#include "allocation.def"
+	TUNABLE_COUNT
+};
+
+#define TUNABLE_NOT_READ UINT64_MAX /* this libc does not let it be read */
+
+enum record_tlab {
+	TLAB_NO_JVM, /* no Java virtual machine has asked for its options */
+	TLAB_LEFT,   /* one has: it was left as it is */
+	TLAB_ON,     /* it was told to use thread-local buffers */
+	TLAB_OFF,    /* it was told not to */
+	TLAB_IS_ON,  /* the same, and it says so itself */
+	TLAB_IS_OFF,
+};
+
+/* What serves the process with memory, as found out in it. */
+struct record_allocation {
+	uint32_t is_libc;                 /* 1: libc's own malloc */
+	uint32_t tlab;                    /* enum record_tlab */
+	uint64_t tunables[TUNABLE_COUNT]; /* as the loader holds them; 0 is also what is not set */
+	uint32_t tunables_set; /* bit of enum record_tunable: it stood in the environment */
+	uint32_t counted;      /* 1: the counters of allocation are at work */
+	char libc_version[16];
+	char path[RECORD_PATH_SIZE]; /* the object whose malloc the program calls; empty: unknown */
+};
+
 struct record_header {
 	char magic[8];        /* RECORD_MAGIC */
 	uint32_t version;     /* RECORD_VERSION */
@@ -136,6 +165,8 @@ struct record_header {
 	char settings[RECORD_MAX_SETTINGS]; /* the ABSHIM_ variables in force, "NAME=value\n" each
 	                                     */
 
+	struct record_allocation allocation;
+
 	struct record_region regions[REGION_COUNT];
 };
 
@@ -154,9 +185,13 @@ struct record_control {
 	uint32_t stack_depth;     /* frames of a stack at most, 0: none are taken */
 	uint32_t pause;           /* index into pauses.def */
 	uint32_t atomics;         /* enum record_atomics_choice */
+	uint32_t alloc;           /* enum record_alloc_choice */
 };
 
-enum record_stats { STATS_OFF, STATS_ON, STATS_HOLD };
+enum record_stats { STATS_OFF, STATS_ON, STATS_HOLD, STATS_ALLOC };
+
+/* ABSHIM_ALLOC: from where threads get their memory. */
+enum record_alloc_choice { ALLOC_LIBC, ALLOC_SHARED, ALLOC_TLAB };
 
 /* ABSHIM_ATOMICS: which of AArch64's two families of atomics the process executes. */
 enum record_atomics_choice { ATOMICS_NATIVE, ATOMICS_LSE, ATOMICS_LLSC };

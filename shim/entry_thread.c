@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "alloc/arm.h"
 #include "export.h"
 #include "probes/threads.h"
 #include "real.h"
@@ -14,6 +15,8 @@
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
         void *(*function)(void *), void *argument)
 {
+	if (alloc_java_asked)
+		alloc_java_check();
 	thread_creates();
 	int result = REAL(pthread_create)(thread, attributes, function, argument);
 	if (result == 0)

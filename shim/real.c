@@ -47,7 +47,8 @@ static void *copied_single_threaded;
 	}
 
 static const struct wanted wanted[] = {
-#define ENTRY(name, since) { #name, (void **)&real_functions.name, false, NULL },
+#define ENTRY(name, since)  { #name, (void **)&real_functions.name, false, NULL },
+#define HELPER(name, since) ENTRY(name, since)
 #include "entry_points.def"
 #undef ENTRY
 	{ "pthread_key_create", (void **)&real_functions.pthread_key_create, false, NULL },
@@ -250,8 +251,37 @@ void *real_load(const char *name)
 }
 
 /* What dlopen returns is the library's place in the loader's list. */
-void *real_find_in(void *library, const char *name)
+void *real_find_in(const void *library, const char *name)
 {
 	struct object object;
 	return object_read(&object, library) ? object_find(&object, name, NULL) : NULL;
+}
+
+const struct link_map *real_defining(const struct link_map *after, const char *name)
+{
+	struct object object;
+	const struct link_map *map = after != NULL ? after->l_next : _r_debug.r_map;
+	for (; map != NULL; map = map->l_next)
+		if (object_read(&object, map) && object_find_symbol(&object, name, NULL) != NULL)
+			return map;
+	return NULL;
+}
+
+const struct link_map *real_object(const void *dynamic)
+{
+	const struct link_map *map = _r_debug.r_map;
+	while (map != NULL && map->l_ld != dynamic)
+		map = map->l_next;
+	return map;
+}
+
+const struct link_map *real_named(const char *beginning)
+{
+	for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
+		const char *slash = strrchr(map->l_name, '/');
+		const char *name = slash != NULL ? slash + 1 : map->l_name;
+		if (strncmp(name, beginning, strlen(beginning)) == 0)
+			return map;
+	}
+	return NULL;
 }

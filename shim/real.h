@@ -43,7 +43,8 @@ struct real_object {
  * say, may not be ready before main.
  */
 struct real_functions {
-#define ENTRY(name, since) __typeof__(name) *name;
+#define ENTRY(name, since)  __typeof__(name) *name;
+#define HELPER(name, since) ENTRY(name, since)
 #include "entry_points.def"
 #undef ENTRY
 #if defined(__x86_64__)
@@ -81,13 +82,22 @@ void real_resolve(void);
 void *real_load(const char *name);
 
 /* The function of that name in a library that real_load() has returned, or NULL. */
-void *real_find_in(void *library, const char *name);
+void *real_find_in(const void *library, const char *name);
 
 /* Calls found(argument, ...) for every function of ours that the program or a library before this
  * one defines: with its name, and the path by which the loader found that object, empty for the
  * program. */
 void real_find_before(
         void (*found)(void *argument, const char *name, const char *path), void *argument);
+
+/* The first object that defines the function, in the order in which the loader looks for it: behind
+ * `after`, which is one of its list, or from the start (NULL). NULL: there is none. */
+const struct link_map *real_defining(const struct link_map *after, const char *name);
+
+/* The loaded object whose dynamic section this is, and the first whose file's name begins so; NULL:
+ * none. */
+const struct link_map *real_object(const void *dynamic);
+const struct link_map *real_named(const char *beginning);
 
 /* The path by which the loader found this library; empty when it is part of the program. */
 const char *real_own_path(void);

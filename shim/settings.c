@@ -172,6 +172,18 @@ static void check_atomics(char *const *environment)
 #endif
 }
 
+static void read_alloc(const char *value)
+{
+	if (strcmp(value, "libc") == 0)
+		settings.alloc = ALLOC_LIBC;
+	else if (strcmp(value, "shared") == 0)
+		settings.alloc = ALLOC_SHARED;
+	else if (strcmp(value, "tlab") == 0)
+		settings.alloc = ALLOC_TLAB;
+	else
+		refuse("ABSHIM_ALLOC", value, "right are libc, shared and tlab");
+}
+
 static void read_stacks(const char *value)
 {
 	settings.stack_depth = 0;
@@ -225,8 +237,10 @@ static void read_stats(const char *value)
 		settings.stats = STATS_OFF;
 	else if (strcmp(value, "hold") == 0)
 		settings.stats = STATS_HOLD;
+	else if (strcmp(value, "alloc") == 0)
+		settings.stats = STATS_ALLOC;
 	else
-		refuse("ABSHIM_STATS", value, "right are on, off and hold");
+		refuse("ABSHIM_STATS", value, "right are on, off, hold and alloc");
 }
 
 /* Whether the path names an open file of whoever opens it: the command that writes the report has
@@ -301,6 +315,7 @@ static const struct {
 	{ "ABSHIM_FUTEX", read_futex, true },
 	{ "ABSHIM_PAUSE", read_pause, true },
 	{ "ABSHIM_ATOMICS", read_atomics, true },
+	{ "ABSHIM_ALLOC", read_alloc, true },
 	{ "ABSHIM_STATS", read_stats, true },
 	{ "ABSHIM_STACKS", read_stacks, true },
 	{ "ABSHIM_REPORT", read_report, true },
@@ -311,7 +326,8 @@ static const struct {
 
 #define VARIABLES_TEXT                                                                             \
 	"ABSHIM_MUTEX, ABSHIM_RWLOCK, ABSHIM_SPINLOCK, ABSHIM_SEM, ABSHIM_FUTEX, ABSHIM_PAUSE, "   \
-	"ABSHIM_ATOMICS, ABSHIM_STATS, ABSHIM_STACKS, ABSHIM_REPORT, ABSHIM_DIR, ABSHIM_MATCH"
+	"ABSHIM_ATOMICS, ABSHIM_ALLOC, ABSHIM_STATS, ABSHIM_STACKS, ABSHIM_REPORT, ABSHIM_DIR, "   \
+	"ABSHIM_MATCH"
 
 /* The value when the environment string sets this name, else NULL. */
 static const char *value_of(const char *string, const char *name)
@@ -373,6 +389,7 @@ void settings_read(char *const *environment, const char *executable)
 	check_atomics(environment);
 	if (settings.stack_depth != 0 && settings.stats == STATS_OFF)
 		refuse("ABSHIM_STACKS", look_up(environment, "ABSHIM_STACKS"),
-		        "stacks are taken of what statistics see: ABSHIM_STATS must be on or hold");
+		        "stacks are taken of what statistics see: ABSHIM_STATS must be on, hold or "
+		        "alloc");
 	settings.elision = tunables != NULL && strstr(tunables, "glibc.elision.enable=1") != NULL;
 }

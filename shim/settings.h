@@ -20,6 +20,7 @@ struct settings {
 	uint32_t pause;           /* index into pauses.def */
 	uint32_t stack_depth;     /* frames of a stack, 0: none are taken */
 	enum record_atomics_choice atomics;
+	enum record_alloc_choice alloc;
 	enum record_stats stats;
 	enum report_to report;
 	char report_path[RECORD_PATH_SIZE]; /* as given, %p and %e not yet replaced */

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "alloc/arm.h"
 #include "atomics/switch.h"
 #include "auxv.h"
 #include "exit.h"
@@ -128,6 +129,7 @@ static void describe_process(uint32_t flags)
 	control->stack_depth = settings.stack_depth;
 	control->pause = settings.pause;
 	control->atomics = settings.atomics;
+	control->alloc = settings.alloc;
 }
 
 /* error: what record_create() returned. */
@@ -198,6 +200,7 @@ static void make_record(uint32_t flags, bool may_refuse)
 	if (!record_made)
 		return;
 	describe_process(flags);
+	alloc_put();
 	uncovered_put();
 	atomics_put();
 }
@@ -255,6 +258,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 	if (!settings.matches)
 		return;
 	find_library();
+	alloc_begin(environment);
 	uncovered_find_defined(executable);
 	make_record(0, true);
 	atomics_start(executable);

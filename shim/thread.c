@@ -27,6 +27,7 @@ static __thread struct {
 	uint32_t seed;
 	uint16_t waits; /* since the affinity was looked up */
 	bool may_poll;
+	bool ended;    /* its last destructor has run */
 	bool left_out; /* found no slot once: stay out, so that it is counted once */
 	struct record_cond *waits_on;
 } state __attribute__((tls_model("initial-exec")));
@@ -51,10 +52,16 @@ static void thread_ends(void *value)
 		return;
 	}
 	thread_forget();
+	state.ended = true;
 	if (state.waits_on != NULL)
 		record_cond_leave(state.waits_on, 0, false);
 	if (self != NULL)
 		record_thread_retire(self);
+}
+
+bool thread_has_ended(void)
+{
+	return state.ended;
 }
 
 void thread_watch_ends(void)

@@ -60,6 +60,10 @@ void thread_forget(void);
 /* The calling thread is the only one of a forked child, whose record is new and empty. */
 void thread_forked(void);
 
+/* Whether the thread has given its slot back: what libc does after that, as to free memory, is not
+ * counted. */
+bool thread_has_ended(void);
+
 /* A call of libc's that makes a thread is ahead; it has made one. */
 void thread_creates(void);
 void thread_created(void);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../alloc.h"
 #include "../preload.h"
 #include "../settings.h"
 
@@ -57,7 +58,8 @@ static bool build_target(struct environment *environment, const struct design *d
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	done = done && environment_set(environment, "ABSHIM_DIR", places->records) &&
 	       environment_set(environment, "ABSHIM_RUN_PID", pid) &&
-	       preload_set(environment, places->library, places->sanitizer);
+	       preload_set(environment, places->library, places->sanitizer) &&
+	       alloc_set(environment);
 	if (!done)
 		environment_free(environment);
 	return done;
