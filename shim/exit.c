@@ -50,11 +50,19 @@ static void close_record(enum record_end kind, int status, enum record_state sta
 	__atomic_store_n(&record_header->state, state, __ATOMIC_RELEASE); /* pairs with readers */
 }
 
+/* What the switch of atomics did is worth a report where there is nothing to count too; a forked
+ * child has nothing to say of that which its parent has not. */
+static bool has_anything(void)
+{
+	return totals_any() ||
+	       (settings.atomics != ATOMICS_NATIVE && (record_header->flags & RECORD_FORKED) == 0);
+}
+
 /* A record of nothing says only that the shim was there, which `abshim run` wants to know of its
  * own child. */
 static bool is_kept(void)
 {
-	return totals_any() || settings.run_pid == (int)sys_call3(SYS_getppid, 0, 0, 0);
+	return has_anything() || settings.run_pid == (int)sys_call3(SYS_getppid, 0, 0, 0);
 }
 
 static void remove_record(void)
@@ -86,7 +94,7 @@ static void end_process(enum record_end kind, int status)
 	close_record(kind, status, RECORD_ENDED);
 	if (!is_kept())
 		remove_record();
-	else if (totals_any() && settings.stats != STATS_OFF && settings.report != REPORT_NONE)
+	else if (has_anything() && settings.stats != STATS_OFF && settings.report != REPORT_NONE)
 		print_report();
 }
 
@@ -94,7 +102,7 @@ static void end_process(enum record_end kind, int status)
 static void end_filtered(enum record_end kind, int status)
 {
 	close_record(kind, status, RECORD_ENDED);
-	if (stderr_vouched_for && totals_any() && settings.stats != STATS_OFF &&
+	if (stderr_vouched_for && has_anything() && settings.stats != STATS_OFF &&
 	        settings.report != REPORT_NONE && summary_write_blindly())
 		set_flag(RECORD_SUMMARISED);
 }
