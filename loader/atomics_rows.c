@@ -58,6 +58,8 @@ static int compare_made(const struct record_atomics *a, const struct record_atom
 	if (order == 0)
 		order = descending(a->helpers, b->helpers);
 	if (order == 0)
+		order = descending(a->flags, b->flags);
+	if (order == 0)
 		order = descending(a->flag, b->flag);
 	if (order == 0)
 		order = descending(a->inline_found, b->inline_found);
@@ -176,11 +178,16 @@ static void add_outline(const struct atomics_row *row, char buffer[ATOMICS_WORDS
 {
 	char count[TEXT_NUMBER_SIZE];
 	const char *helpers = text_things(count, row->made.helpers, "helper");
-	if (row->made.outline == OUTLINE_SWITCHED)
+	if (row->made.outline == OUTLINE_SWITCHED && row->made.flags > 1)
+		add(buffer,
+		        "outline switched to %s (%s, %" PRIu32 " flags, the first 0x%" PRIx64 ")",
+		        atomics_family(row->choice), helpers, row->made.flags, row->made.flag);
+	else if (row->made.outline == OUTLINE_SWITCHED)
 		add(buffer, "outline switched to %s (%s, flag 0x%" PRIx64 ")",
 		        atomics_family(row->choice), helpers, row->made.flag);
 	else if (row->made.outline == OUTLINE_DISAGREE)
-		add(buffer, "outline out of reach (%s that read different flags)", helpers);
+		add(buffer, "outline out of reach (%s, whose flags are too many or no data)",
+		        helpers);
 	else
 		add(buffer, "outline out of reach (%s, flag 0x%" PRIx64 " cannot be written)",
 		        helpers, row->made.flag);

@@ -57,7 +57,8 @@ static void note_left(struct trust *trust, const struct atomics_rows *rows)
 		        trust_all_names(&names));
 	if (name_objects(&names, rows, disagrees) > 0)
 		trust_note(trust,
-		        "outline atomics that read different flags, of which none was set: %s",
+		        "outline atomics whose flags are too many or no data, of which none was "
+		        "set: %s",
 		        trust_all_names(&names));
 	if (name_objects(&names, rows, is_unreadable) > 0)
 		trust_note(trust, "code in which inline atomics could not be looked for: %s",

@@ -32,6 +32,7 @@ static json_t *row_object(const struct atomics_row *row)
 	member_string(object, "reach", reach[atomics_row_reach(row)]);
 	member_string(object, "outline", atomics_outline_name(made->outline));
 	member_integer(object, "helpers", made->helpers);
+	member_integer(object, "flags", made->flags);
 	if (made->flag != 0)
 		member_address(object, "flag", made->flag);
 	else

@@ -400,8 +400,8 @@ enum record_left {
 /* What came of an object's outline-atomics helpers. */
 enum record_outline {
 	OUTLINE_NONE,      /* it has none that read a flag */
-	OUTLINE_SWITCHED,  /* they read the flag that was set */
-	OUTLINE_DISAGREE,  /* they read different bytes: none was touched */
+	OUTLINE_SWITCHED,  /* they read the flags that were set */
+	OUTLINE_DISAGREE,  /* they read too many bytes, or what is no data: none was touched */
 	OUTLINE_PROTECTED, /* the flag could not be written */
 };
 
@@ -416,7 +416,8 @@ struct record_atomics {
 	uint32_t inline_rewritten;   /* of these */
 	uint32_t left[LEFT_COUNT];   /* of these, by reason: the rest */
 	uint32_t unreadable;         /* errno when its code could not be looked at, else 0 */
-	uint64_t flag;               /* link-time address of the flag, 0 none */
+	uint32_t flags;              /* that were to be set: objects of two compilers have two */
+	uint64_t flag;               /* link-time address of the first of them, 0 none */
 	uint64_t base;               /* how far it is loaded from its link-time addresses */
 	char path[RECORD_PATH_SIZE]; /* as the loader found it; the program's absolute one */
 };

@@ -102,7 +102,7 @@ static void add_outline(const struct record_atomics *made)
 		add_hex(made->flag);
 		add(")");
 	} else if (made->outline == OUTLINE_DISAGREE) {
-		add("outline out of reach (helpers read different flags)");
+		add("outline out of reach (flags too many or no data)");
 	} else if (made->outline == OUTLINE_PROTECTED) {
 		add("outline out of reach (the flag cannot be written)");
 	}

@@ -150,6 +150,7 @@ static void add_objects(struct synthetic *to)
 	set_outline(synthetic_atomics(to, "/lib/libc.so.6"), OUTLINE_SWITCHED, 22, 0x1a2b40);
 	struct record_atomics *both = synthetic_atomics(to, "/usr/bin/mongod");
 	set_outline(both, OUTLINE_SWITCHED, 3, 0x1234);
+	both->flags = 2;
 	set_inline(both, 4000, 3990, LEFT_unproved);
 	both->left[LEFT_unproved] = 7;
 	both->left[LEFT_literal] = 3;
@@ -172,13 +173,14 @@ START_TEST(text_says_what_became_of_each_object)
 	static const char *const parts[] = {
 		" settings: atomics=llsc ",
 		" libc.so.6 outline switched to LL/SC (22 helpers, flag 0x1a2b40) ",
-		" mongod outline switched to LL/SC (3 helpers, flag 0x1234); inline rewritten "
+		" mongod outline switched to LL/SC (3 helpers, 2 flags, the first 0x1234); inline "
+		"rewritten "
 		"(3,990 "
 		"of 4,000; left: 7 not proved to be code, 3 a load's literal) ",
 		" libv81.so inline rewritten (12 of 12) ",
 		" libstuck.so inline rewritten (0 of 2; left: 2 no memory within a branch's "
 		"reach) ",
-		" libodd.so outline out of reach (2 helpers that read different flags) ",
+		" libodd.so outline out of reach (2 helpers, whose flags are too many or no data) ",
 		" libprotected.so outline out of reach (1 helper, flag 0x99 cannot be written) ",
 		" libblind.so out of reach (its code cannot be read: Permission denied) ",
 		" plugin.so (unloaded) outline switched to LL/SC (1 helper, flag 0x50) ",
@@ -207,7 +209,8 @@ START_TEST(doubts_are_notes)
 		"libstuck.so ",
 		" - the flag of outline atomics cannot be written, so they go by the CPU as ever: "
 		"libprotected.so ",
-		" - outline atomics that read different flags, of which none was set: libodd.so ",
+		" - outline atomics whose flags are too many or no data, of which none was set: "
+		"libodd.so ",
 		" - code in which inline atomics could not be looked for: libblind.so ",
 		" - 4,002 inline atomics rewritten: each takes two branches more and may save "
 		"registers, and has a barrier more where it orders both ways, so this is slower "
@@ -258,6 +261,7 @@ START_TEST(json_has_every_object)
 	expect_string(report, "atomics/choice", "llsc");
 	ck_assert_uint_eq(json_array_size(member_at(report, "atomics/objects")), 10);
 	expect_string(report, "atomics/objects/0/path", "/usr/bin/mongod");
+	expect_number(report, "atomics/objects/0/flags", 2);
 	expect_string(report, "atomics/objects/0/choice", "llsc");
 	expect_string(report, "atomics/objects/0/reach", "active");
 	expect_string(report, "atomics/objects/0/outline", "switched");

@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.." || exit 1
 need jq
 [ "$ARCH" = aarch64 ] || skip "only AArch64 has the switch"
 
+tools=
+[ -z "$EMULATOR" ] || tools=aarch64-linux-gnu-
 forced=$BUILD/tests/libabshim-forced.so
 with_lse=$EMULATOR
 without_lse=${EMULATOR:+${EMULATOR% -cpu *} -cpu cortex-a72}
@@ -129,8 +131,7 @@ right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics.so" 3
 find_record atomics
 expect_object /atomics.so .outline switched
 
-# A flag that is read-only, in a library that is there from the start or comes later; helpers that
-# mean different flags.
+# A flag that is read-only, in a library that is there from the start or comes later.
 preload_last=$BUILD/plugins/atomics_relro.so
 atomics llsc "$BUILD/workloads/atomics"
 preload_last=
@@ -146,7 +147,23 @@ find_record atomics
 expect_object /atomics_relro.so '"\(.outline) \(.helpers)"' "switched 1"
 right llsc "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_disagree.so" 1
 find_record atomics
-expect_object /atomics_disagree.so '"\(.outline) \(.helpers)"' "disagree 2"
+expect_object /atomics_disagree.so '"\(.outline) \(.helpers)"' "disagree 5"
+
+# Objects of two compilers have two flags: both are set, in what was there and in what came later.
+two_flags() {
+	preload_last=$BUILD/plugins/atomics_flags.so
+	# shellcheck disable=SC2046
+	atomics "$1" "$BUILD/workloads/atomics" flags $("${tools}nm" "$preload_last" |
+		sed -n 's/^\([0-9a-f]*\) d \(other_\)\{0,1\}flag$/atomics_flags.so 0x\1/p')
+	preload_last=
+	expect "$1: two flags" 4 "$(wc -l <"$scratch/out")"
+	expect "$1: their values" "atomics_flags.so $2" "$(sort -u "$scratch/out")"
+	right "$1" "$BUILD/workloads/atomics" open "$BUILD/plugins/atomics_flags.so" 2
+	find_record atomics
+	expect_object /atomics_flags.so '"\(.outline) \(.helpers) \(.flags)"' "switched 2 2"
+}
+two_flags llsc 0
+[ -z "$EMULATOR" ] || two_flags lse 1
 
 # What only looks like an atomic, or may not be changed, is left as it is, with the reason.
 traps() {

@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 #include "probes/record.h"
+#include "survey.h"
 
 struct object_row {
-	const ElfW(Dyn) * dynamic; /* whose it is; NULL: unused */
-	bool seen;                 /* in the look that is going on */
-	uint32_t entry;            /* of REGION_ATOMICS, or RECORD_NONE */
+	const ElfW(Dyn) * dynamic;    /* whose it is; NULL: unused */
+	bool seen;                    /* in the look that is going on */
+	uint32_t entry;               /* of REGION_ATOMICS, or RECORD_NONE */
+	uint64_t flags[SURVEY_FLAGS]; /* of its outline helpers, as many as made says */
 	struct record_atomics made;
 };
 

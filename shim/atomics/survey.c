@@ -110,14 +110,23 @@ static uint64_t find_test(const struct outline_helper *helper)
 	return address;
 }
 
+static void note_flag(struct survey *survey, uint64_t flag)
+{
+	for (uint32_t i = 0; i < survey->flag_count; i++)
+		if (survey->flags[i] == flag)
+			return;
+	if (survey->flag_count == SURVEY_FLAGS || !image_is_data(survey->image, flag))
+		survey->disagree = true;
+	else
+		survey->flags[survey->flag_count++] = flag;
+}
+
 static void note_helper(struct survey *survey, const struct outline_helper *helper)
 {
 	if (survey->helpers < SURVEY_TESTS)
 		survey->tests[survey->helpers] = find_test(helper);
-	if (survey->helpers++ == 0)
-		survey->flag = helper->flag;
-	if (helper->flag != survey->flag || !image_is_data(survey->image, helper->flag))
-		survey->disagree = true;
+	survey->helpers++;
+	note_flag(survey, helper->flag);
 }
 
 /* An atomic in a function. Returns the words that it takes. */

@@ -21,14 +21,17 @@ struct site {
 };
 
 #define SURVEY_TESTS 128u
+#define SURVEY_FLAGS 4u
 
 struct survey {
 	const struct image *image;
 	bool wants_lse;   /* the family that is not wanted is that of exclusives, else LSE */
 	uint32_t helpers; /* outline helpers */
-	uint64_t flag;    /* the byte that the first of them reads */
+	uint32_t flag_count;
+	uint64_t flags[SURVEY_FLAGS]; /* the bytes that they read; objects made by two compilers
+	                                 have two */
 	uint64_t tests[SURVEY_TESTS]; /* branches that test it, of as many helpers */
-	bool disagree;      /* not all of them read it, or it is no data of the object's */
+	bool disagree;      /* they read more bytes, or one that is no data of the object's */
 	struct site *sites; /* sorted by address; memory of its own */
 	size_t count, room;
 	uint32_t found, left[LEFT_COUNT]; /* instructions outside helpers; without those of sites */

@@ -82,6 +82,15 @@ static enum record_outline set_flag(const struct image *image, uint64_t flag)
 	return OUTLINE_SWITCHED;
 }
 
+static enum record_outline set_flags(const struct image *image, const struct object_row *row)
+{
+	enum record_outline result = OUTLINE_SWITCHED;
+	for (uint32_t i = 0; i < row->made.flags; i++)
+		if (set_flag(image, row->flags[i]) != OUTLINE_SWITCHED)
+			result = OUTLINE_PROTECTED;
+	return result;
+}
+
 static void count_left(struct record_atomics *made, const struct survey *survey)
 {
 	for (unsigned why = 0; why < LEFT_COUNT; why++)
@@ -99,20 +108,30 @@ static bool is_set_again(const struct image *image)
 	return started || image->base == _r_debug.r_ldbase;
 }
 
-static void switch_image(const struct image *image, struct record_atomics *made, bool is_us)
+static void switch_outline(
+        const struct image *image, struct object_row *row, const struct survey *survey)
+{
+	struct record_atomics *made = &row->made;
+	made->helpers = survey->helpers;
+	if (survey->disagree) {
+		made->outline = OUTLINE_DISAGREE;
+	} else if (survey->helpers > 0) {
+		memcpy(row->flags, survey->flags, sizeof(row->flags));
+		made->flags = survey->flag_count;
+		made->flag = survey->flags[0] - image->base;
+		made->outline = set_flags(image, row);
+		if (is_set_again(image))
+			rewrite_tests(survey);
+	}
+}
+
+static void switch_image(const struct image *image, struct object_row *row, bool is_us)
 {
 	struct survey survey;
+	struct record_atomics *made = &row->made;
 	survey_make(&survey, image, wants_lse());
-	made->helpers = survey.helpers;
 	made->unreadable = (uint32_t)survey.error;
-	if (survey.disagree) {
-		made->outline = OUTLINE_DISAGREE;
-	} else if (survey.helpers > 0) {
-		made->flag = survey.flag - image->base;
-		made->outline = set_flag(image, survey.flag);
-		if (is_set_again(image))
-			rewrite_tests(&survey);
-	}
+	switch_outline(image, row, &survey);
 	/* What would be rewritten is running; it has nothing inline. */
 	if (!is_us) {
 		marks_check(&survey, made->path);
@@ -137,7 +156,7 @@ static void switch_object(const struct link_map *map)
 	record_copy_path(row->made.path, sizeof(row->made.path),
 	        *map->l_name != '\0' ? map->l_name : program);
 	if (image_open(&image, map))
-		switch_image(&image, &row->made, map->l_ld == _DYNAMIC);
+		switch_image(&image, row, map->l_ld == _DYNAMIC);
 	else
 		row->made.unreadable = ENOEXEC;
 	row_put(row);
@@ -237,7 +256,7 @@ void atomics_settle(void)
 	for (const struct link_map *map = _r_debug.r_map; map != NULL; map = map->l_next) {
 		struct object_row *row = is_object(map) ? row_of(map) : NULL;
 		if (row != NULL && row->made.outline == OUTLINE_SWITCHED && image_open(&image, map))
-			set_flag(&image, row->made.base + row->made.flag);
+			set_flags(&image, row);
 	}
 }
 
