@@ -55,6 +55,8 @@ static const char *tlab_words(uint32_t tlab)
 bool alloc_is_notable(const struct record *record)
 {
 	const struct record_allocation *allocation = &record->header.allocation;
+	if (allocation->libc_version[0] == '\0')
+		return false; /* the process has not said */
 	return record->control.alloc != ALLOC_LIBC || record->control.stats == STATS_ALLOC ||
 	       !allocation->is_libc || tlab_words(allocation->tlab) != NULL;
 }

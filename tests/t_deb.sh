@@ -46,7 +46,7 @@ check_contents() {
 	expect "modes" "-rw-r--r-- -rwxr-xr-x drwxr-xr-x" "$(cut -d ' ' -f 1 "$scratch/contents" | sort -u | xargs)"
 	expect "executable" ./usr/bin/abshim "$(awk '/^-rwx/ { print $6 }' "$scratch/contents")"
 	documents=share/doc/abshim
-	for file in bin/abshim lib/libabshim.so share/man/man1/abshim.1.gz share/man/man7/libabshim.7.gz \
+	for file in bin/abshim lib/libabshim.so lib/libabshim-alloc.so share/man/man1/abshim.1.gz share/man/man7/libabshim.7.gz \
 		share/man/man5/abshim-json.5.gz share/bash-completion/completions/abshim \
 		share/zsh/vendor-completions/_abshim share/lintian/overrides/abshim \
 		$documents/copyright $documents/changelog.gz $documents/README.md; do
