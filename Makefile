@@ -106,6 +106,7 @@ WORKLOADS_CXX := $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard
 PLUGINS := $(patsubst tests/plugins/%.c,$(BUILD)/plugins/%.so,$(wildcard tests/plugins/*.c))
 # AArch64's two families inline, beside the outline atomics that are compilers' default.
 ATOMICS := $(if $(filter aarch64,$(ARCH)),workloads/atomics_lse workloads/atomics_llsc plugins/atomics_lse.so)
+ATOMICS += $(if $(filter aarch64,$(ARCH)),workloads/traced_lse workloads/traced_llsc)
 ATOMICS += $(if $(filter aarch64,$(ARCH)),tests/libabshim-forced.so)
 ATOMICS := $(ATOMICS:%=$(BUILD)/%)
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))

@@ -33,6 +33,9 @@ static _Atomic uint32_t word, swapped, lock;
 static _Atomic uint64_t number, bits, compared;
 static uint64_t guarded; /* by lock */
 
+/* Not by the linkage table, which no unwind table describes: signals arrive anywhere. */
+static int (*const volatile yield)(void) = sched_yield;
+
 static void turn_bits(uint64_t mine)
 {
 	atomic_fetch_or_explicit(&bits, mine, memory_order_acquire);
@@ -51,14 +54,14 @@ static void compare_and_swap(void)
 static void enter_and_leave(void)
 {
 	while (atomic_exchange_explicit(&lock, 1, memory_order_acquire) != 0)
-		sched_yield();
+		yield();
 	guarded++;
 	atomic_store_explicit(&lock, 0, memory_order_release);
 }
 
 static _Thread_local volatile bool working;
 
-static void *work(void *argument)
+static __attribute__((noinline)) void *work(void *argument)
 {
 	working = true;
 	uint64_t mine = UINT64_C(1) << (uintptr_t)argument;
@@ -170,7 +173,7 @@ static __attribute__((noinline)) uint64_t touch_below(uint64_t operand)
 
 /* An atomic faults, wherever it is carried out: the handler sees the calls that led there, and the
  * atomic goes on as if nothing had been. */
-static int fault(void)
+static __attribute__((noinline)) int fault(void)
 {
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
