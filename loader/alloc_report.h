@@ -14,7 +14,8 @@
 /* "libc's malloc (glibc 2.36), glibc.malloc.arena_max=1 ..." returns buffer. */
 const char *alloc_words(const struct record *record, char buffer[ALLOC_WORDS_SIZE]);
 
-/* Whether a text report needs it: it is known, and an arm or the counters were asked for, or it is not libc's. */
+/* Whether a text report needs it: it is known, and an arm or the counters were asked for, or it is
+ * not libc's. */
 bool alloc_is_notable(const struct record *record);
 
 json_t *alloc_object(const struct record *record);

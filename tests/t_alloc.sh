@@ -126,7 +126,7 @@ check_same_values
 # The rest needs programs that are executed by the kernel.
 if [ $executes = no ]; then
 	case $(shimmed ABSHIM_ALLOC=tlab ABSHIM_REPORT=none "$workload" cached $blocks 2>"$scratch/refusal") in
-	$blocks) ;; # the kernel knows the emulator
+	"$blocks") ;; # the kernel knows the emulator
 	*) grep -q "it runs under an emulator" "$scratch/refusal" || fail "under an emulator" "$scratch/refusal" ;;
 	esac
 	exit 0

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 need jq
 workload=$BUILD/workloads/alloc
 counter=$BUILD/libabshim-alloc.so
+needed=$(readelf -dW "$counter" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v '^ld-linux')
 getters=3 blocks=10000
 
 # Executed by the kernel, or, under an emulator, with the library preloaded beforehand.
@@ -35,12 +36,13 @@ check_counts() {
 	expect_figure .allocation.frees_sampling 16
 	figure '.threads[] | select(.name == "getter") | .alloc.frees_sampled' >"$scratch/getter"
 	figure '.threads[] | select(.name == "user") | .alloc.frees_sampled' >"$scratch/user"
-	expect_thread getter $((all / 4 * 5)) $((all / 4 * 104)) $((all / 4)) "$(cat "$scratch/getter")" 0
+	expect_thread getter $((all * 5 / 4)) $((all * 104 / 4)) $((all / 4)) "$(cat "$scratch/getter")" 0
 	expect_thread giver 0 0 $all "$sampled" "$sampled"
-	expect_thread user $((blocks / 4 * 5)) $((blocks / 4 * 104)) $((blocks / 4 * 5)) "$(cat "$scratch/user")" 0
+	expect_thread user $((blocks * 5 / 4)) $((blocks * 104 / 4)) $((blocks * 5 / 4)) "$(cat "$scratch/user")" 0
 	[ "$sampled" -gt $((all / 64)) ] || fail "$about: a sample of $sampled of $all blocks"
 }
 
+expect "libraries that it needs" libc.so.6 "$needed"
 check_counts "libc"
 if [ -z "$EMULATOR" ]; then
 	for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do

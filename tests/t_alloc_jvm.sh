@@ -31,11 +31,11 @@ for arm in libc shared tlab; do
 	shared) wanted=false state=off ;;
 	*) wanted=true state=on ;;
 	esac
-	check_arm $arm $wanted $state shimmed ABSHIM_ALLOC=$arm ABSHIM_REPORT=none "$java"
-	check_arm $arm $wanted $state abshim run -s alloc=$arm -s report=none -- "$java"
+	check_arm "$arm" "$wanted" "$state" shimmed ABSHIM_ALLOC="$arm" ABSHIM_REPORT=none "$java"
+	check_arm "$arm" "$wanted" "$state" abshim run -s alloc="$arm" -s report=none -- "$java"
 	# A shell has the tunables, and its child gives them away again.
 	# shellcheck disable=SC2016
-	check_arm $arm $wanted $state abshim run -s alloc=$arm -s report=none -- sh -c '"$0" "$@"; exit $?' "$java"
+	check_arm "$arm" "$wanted" "$state" abshim run -s alloc="$arm" -s report=none -- sh -c '"$0" "$@"; exit $?' "$java"
 done
 
 # What the user asks for stays, and stands before the arm's option.
