@@ -111,13 +111,22 @@ ATOMICS += $(if $(filter aarch64,$(ARCH)),tests/libabshim-forced.so)
 ATOMICS := $(ATOMICS:%=$(BUILD)/%)
 PRELOADS := $(patsubst tests/preload/%.c,$(BUILD)/preload/%.so,$(wildcard tests/preload/*.c))
 
+# The load of an experiment: a program with those stores whose headers are there.
+YCSB := $(BUILD)/ycsb
+YCSB_PARTS := $(addprefix scripts/experiments/ycsb/,choosers.c histogram.c output.c workload.c)
+YCSB_SRC := $(YCSB_PARTS) $(addprefix scripts/experiments/ycsb/,client.c main.c stores.c)
+hash := \#
+has_header = $(shell echo '$(hash)include <$(1)>' | $(TARGET_CC) -E - >/dev/null 2>&1 && echo yes)
+YCSB_STORES = $(if $(call has_header,wiredtiger.h),wiredtiger) $(if $(call has_header,kclangc.h),kyotocabinet)
+ycsb_store = -DHAVE_$(1) scripts/experiments/ycsb/store_$(1).c -l$(1)
+
 .PHONY: all tests check check-programs check-stories fuzz bench install uninstall deb clean help
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
 all: $(LIBRARY) $(COUNT_LIBRARY) $(COMMAND)
 
-tests: all $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS) $(ATOMICS)
+tests: all $(YCSB) $(CHECKS) $(WORKLOADS) $(CONFORM) $(WORKLOADS_CXX) $(PRELOADS) $(PLUGINS) $(ATOMICS)
 
 # $(call remember,NAME,VALUE): the file $(BUILD)/NAME changes whenever VALUE does, so that what
 # depends on it is made again after a change of flags or of the list of sources.
@@ -174,10 +183,16 @@ $(LOADER_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o \
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS) $(LOADER_LIBS)
 
+$(BUILD)/tests/check_loader_ycsb: $(call obj,$(YCSB_PARTS))
+
 # What runs libabshim.so in other programs needs nothing of it.
 $(PLAIN_CHECKS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/links | $(SYSROOT_STAMP)
 	@mkdir -p $(@D)
 	$(call short,LD)$(TARGET_CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(CHECK_LIBS)
+
+$(YCSB): $(wildcard scripts/experiments/ycsb/*.[ch] scripts/experiments/ycsb/*.def) $(BUILD)/flags
+	$(call short,LD)$(TARGET_CC) $(C_FLAGS) $(LDFLAGS) -pthread -o $@ $(YCSB_SRC) \
+		$(foreach store,$(YCSB_STORES),$(call ycsb_store,$(store))) -lm
 
 $(CONFORM): $(wildcard tests/workloads/conform/*.[ch]) $(BUILD)/flags
 	@mkdir -p $(@D)
