@@ -187,6 +187,15 @@ strategies() {
 	abshim list --json | jq -r '.strategies[] | select(.for == "mutex") | .name'
 }
 
+# The values of ABSHIM_ATOMICS that change something on this machine.
+switches() {
+	[ "$ARCH" = aarch64 ] || return 0
+	echo llsc
+	if [ -n "$EMULATOR" ] || grep -q '^Features.* atomics' /proc/cpuinfo; then
+		echo lse
+	fi
+}
+
 # children_of PID: prints the process ids of its children that have not been waited for.
 children_of() {
 	cat "/proc/$1"/task/*/children

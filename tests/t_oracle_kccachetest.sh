@@ -22,11 +22,11 @@ run_plain() {
 	results "$scratch/plain" >"$scratch/plain.results"
 }
 
-# run_with NAME=VALUE: with the library, which may change nothing of what is printed.
+# run_with NAME=VALUE...: with the library, which may change nothing of what is printed.
 run_with() {
 	forget_records
-	about="$name $1"
-	shimmed "$1" ABSHIM_REPORT=none "$program" order -th 4 $rounds >"$scratch/shim" 2>&1 ||
+	about="$name $*"
+	shimmed "$@" ABSHIM_REPORT=none "$program" order -th 4 $rounds >"$scratch/shim" 2>&1 ||
 		fail "$about: exit status $?" "$scratch/shim"
 	results "$scratch/shim" >"$scratch/shim.results"
 	expect_same "$about: output" "$scratch/plain.results" "$scratch/shim.results"
@@ -43,16 +43,26 @@ expect_rwlock() {
 	expect_figure .totals.rwlock.lost 0
 }
 
+# expect_mutex STRATEGY
+expect_mutex() {
+	expect_figure .totals.mutex.acquired $acquired
+	expect_figure .totals.mutex.lost 0
+	expect_figure '.settings.mutex | sub(":.*"; "")' "$1"
+	expect_figure '[.threads[].mutex.acquired] | add' $acquired
+	expect_figure '.totals.mutex | .contended == (.histogram | add)' true
+	expect_rwlock $((3 * 4 * rounds + 6)) 4
+}
+
 run_plain
 acquired=$((3 * 4 * rounds + 128))
 for strategy in $(strategies); do
 	run_with ABSHIM_MUTEX="$strategy"
-	expect_figure .totals.mutex.acquired $acquired
-	expect_figure .totals.mutex.lost 0
-	expect_figure '.settings.mutex | sub(":.*"; "")' "$strategy"
-	expect_figure '[.threads[].mutex.acquired] | add' $acquired
-	expect_figure '.totals.mutex | .contended == (.histogram | add)' true
-	expect_rwlock $((3 * 4 * rounds + 6)) 4
+	expect_mutex "$strategy"
+done
+for atomics in $(switches); do
+	run_with ABSHIM_MUTEX=yield ABSHIM_ATOMICS="$atomics"
+	expect_mutex yield
+	expect_figure '"\(.atomics.choice) \(.atomics.total.switched >= 4)"' "$atomics true"
 done
 
 find_program kcprototest

@@ -25,25 +25,36 @@ yields() {
 		--events=$events --time=0 run
 }
 
-# check COMMAND STRATEGY: leaves the report on its run to be looked at.
+# check COMMAND NAME=VALUE...: leaves the report on its run to be looked at.
 check() {
-	about="$1, $2"
+	about="$*"
+	command=$1
+	shift
 	forget_records
-	"$1" shimmed ABSHIM_MUTEX="$2" ABSHIM_REPORT=none >"$scratch/shim" 2>&1 ||
+	"$command" shimmed "$@" ABSHIM_REPORT=none >"$scratch/shim" 2>&1 ||
 		fail "$about: exit status $?" "$scratch/shim"
 	find_record sysbench
-	expect "$about: events" "$(events_of "$scratch/$1")" "$(events_of "$scratch/shim")"
+	expect "$about: events" "$(events_of "$scratch/$command")" "$(events_of "$scratch/shim")"
 	expect_figure .totals.mutex.lost 0
 	expect_figure '.totals.mutex | .contended == (.histogram | add)' true
+}
+
+# check_both NAME=VALUE...
+check_both() {
+	check mutex "$@"
+	expect_figure .totals.mutex.acquired $((locks * threads + 24 + threads))
+	expect_figure '.totals.cond | "\(.waits) \(.broadcasts)"' "$threads 1"
+	check yields "$@"
+	expect_figure '.totals.mutex.contended > 0' true
+	expect_figure .totals.mutex.acquired $((events * yields + 24 + threads))
 }
 
 mutex plain >"$scratch/mutex" || fail "sysbench mutex itself" "$scratch/mutex"
 yields plain >"$scratch/yields" || fail "sysbench threads itself" "$scratch/yields"
 for strategy in $(strategies); do
-	check mutex "$strategy"
-	expect_figure .totals.mutex.acquired $((locks * threads + 24 + threads))
-	expect_figure '.totals.cond | "\(.waits) \(.broadcasts)"' "$threads 1"
-	check yields "$strategy"
-	expect_figure '.totals.mutex.contended > 0' true
-	expect_figure .totals.mutex.acquired $((events * yields + 24 + threads))
+	check_both ABSHIM_MUTEX="$strategy"
+done
+for atomics in $(switches); do
+	check_both ABSHIM_MUTEX=yield ABSHIM_ATOMICS="$atomics"
+	expect_figure .atomics.choice "$atomics"
 done
