@@ -22,6 +22,8 @@ static uint64_t highest_of(unsigned bucket)
 {
 	if (bucket < FINE)
 		return bucket;
+	if (bucket == HISTOGRAM_BUCKETS - 1)
+		return UINT64_MAX;
 	unsigned shift = bucket / FINE - 1;
 	return ((uint64_t)(bucket % FINE + FINE + 1) << shift) - 1;
 }
