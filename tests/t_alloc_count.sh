@@ -37,7 +37,13 @@ check_counts() {
 	figure '.threads[] | select(.name == "getter") | .alloc.frees_sampled' >"$scratch/getter"
 	figure '.threads[] | select(.name == "user") | .alloc.frees_sampled' >"$scratch/user"
 	expect_thread getter $((all * 5 / 4)) $((all * 104 / 4)) $((all / 4)) "$(cat "$scratch/getter")" 0
-	expect_thread giver 0 0 $all "$sampled" "$sampled"
+	# glibc grows a block where it is; with others a block that went may have had another's place.
+	known=$sampled
+	[ "$about" = libc ] || known=$(figure '.threads[] | select(.name == "giver") | .alloc.frees_sampled')
+	[ "$known" -le "$sampled" ] || fail "$about: $known frees sampled, more than $sampled"
+	[ "$known" -ge $((sampled * 9 / 10)) ] ||
+		fail "$about: $known frees sampled, not $sampled"
+	expect_thread giver 0 0 $all "$known" "$known"
 	expect_thread user $((blocks * 5 / 4)) $((blocks * 104 / 4)) $((blocks * 5 / 4)) "$(cat "$scratch/user")" 0
 	[ "$sampled" -gt $((all / 64)) ] || fail "$about: a sample of $sampled of $all blocks"
 }
