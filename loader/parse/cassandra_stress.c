@@ -2,6 +2,10 @@
  * cassandra-stress: "label : value" after "Results:" (2.1 and later) or after "Averages from the
  * middle 80% of values:" (1.1 to 2.0); before 1.1 only a row every 10 s. Times without a unit are
  * milliseconds.
+ *
+ * 2.1 and later print the rate of the whole run. What the versions before called the average of the
+ * middle 80 %, the mean of the rates in those rows that lie between 10 and 90 % of what was asked
+ * for, is computed from their rows.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,6 +20,13 @@ struct cassandra {
 	bool rows;             /* progress since the last result */
 	bool averages_missing; /* the rows are those of before 1.1 */
 	char row[128];         /* the last one of those */
+
+	char kind[NAME_SIZE / 2];        /* of the operations that run; "": several, or untold */
+	double planned;                  /* operations or seconds; 0: untold */
+	bool timed;                      /* it is seconds */
+	size_t rate_column, time_column; /* of a row; 0: its head has not told */
+	double middle_rates;             /* the sum over the rows between 10 and 90 % of it */
+	size_t middle_rows;
 };
 
 static const struct figure figures[] = {
@@ -57,13 +68,26 @@ static void *cassandra_begin(struct output *output)
 	return state_new(output, sizeof(struct cassandra));
 }
 
+static bool add_middle(struct cassandra *cassandra, char why[WHY_SIZE])
+{
+	char name[NAME_SIZE];
+	double rows = (double)cassandra->middle_rows;
+	if (cassandra->middle_rows == 0)
+		return true;
+	cassandra->middle_rows = 0;
+	snprintf(name, sizeof(name), "%s%smiddle80.throughput", cassandra->kind,
+	        *cassandra->kind != '\0' ? "." : "");
+	return figure_add(output_last(cassandra->output), name, cassandra->middle_rates / rows,
+	        UNIT_RATE, METRIC_DERIVED, why);
+}
+
 static bool begin_result(struct cassandra *cassandra, char why[WHY_SIZE])
 {
 	if (cassandra->inside)
 		result_set_incomplete(output_last(cassandra->output), "no Total operation time");
 	cassandra->inside = true;
 	cassandra->rows = cassandra->averages_missing = false;
-	return state_result(cassandra->output, cassandra->label, why);
+	return state_result(cassandra->output, cassandra->label, why) && add_middle(cassandra, why);
 }
 
 /* "00:01:44". */
@@ -165,10 +189,51 @@ static bool take_last_row(struct cassandra *cassandra, char why[WHY_SIZE])
 	                                METRIC_DERIVED, why));
 }
 
+/* "for 1000 iteration", "30 seconds". */
+static void take_plan(struct cassandra *cassandra, const char *text)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "seconds", 1 }, { "minutes", 60 }, { "hours", 3600 } };
+	char unit[16];
+	double count;
+	cassandra->planned = 0;
+	if (sscanf(text, " for %lf %15s", &count, unit) == 2) {
+		cassandra->planned = count;
+		cassandra->timed = false;
+	} else if (sscanf(text, " %lf %15s", &count, unit) == 2) {
+		for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+			if (strcmp(unit, units[i].name) == 0)
+				cassandra->planned = count * units[i].seconds;
+		cassandra->timed = true;
+	}
+}
+
+/* "WRITE", "[insert]"; several are "[insert, simple]". */
+static void take_kind(struct cassandra *cassandra, const char *text, size_t length)
+{
+	char word[sizeof(cassandra->kind)], name[NAME_SIZE];
+	if (*text == '[' && length > 2) {
+		text++;
+		length -= 2;
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)length, text);
+	name_make(name, NULL, strpbrk(word, " ,(") == NULL ? word : "");
+	memcpy(cassandra->kind, name, sizeof(cassandra->kind));
+}
+
 /* "Running with 8 threadCount", "Running WRITE with 8 threads for 1000 iteration". */
 static void take_running(struct cassandra *cassandra, const char *line)
 {
-	const char *with = strstr(line, "with ");
+	const char *with = strstr(line, "with "), *threads = strstr(line, " threads ");
+	cassandra->middle_rates = 0;
+	cassandra->middle_rows = cassandra->rate_column = cassandra->time_column = 0;
+	if (with != NULL && threads > with && with > line + strlen("Running ")) {
+		line += strlen("Running ");
+		take_kind(cassandra, line, (size_t)(with - line) - 1);
+		take_plan(cassandra, threads + strlen(" threads "));
+	}
 	if (with != NULL && isdigit((unsigned char)with[5]))
 		snprintf(cassandra->label, sizeof(cassandra->label), "threads=%d", atoi(with + 5));
 	cassandra->rows = true;
@@ -186,6 +251,41 @@ static bool take_improvement(struct cassandra *cassandra, const char *text, char
 	return before->label[0] != '\0' || state_label(before, label, why);
 }
 
+/* "type       total ops,    op/s, ...", which some versions print as "type,      total ops, ...".
+ */
+static void take_head(struct cassandra *cassandra, char *line)
+{
+	char *words[32];
+	size_t count = line_words(line, ",", words, 32);
+	size_t before = count > 0 && strcmp(line_trim(words[0]), "type") == 0 ? 0 : 1;
+	for (size_t i = 0; i < count; i++) {
+		const char *word = line_trim(words[i]);
+		if (strcmp(word, "op/s") == 0)
+			cassandra->rate_column = i + before;
+		else if (strcmp(word, "time") == 0)
+			cassandra->time_column = i + before;
+	}
+}
+
+/* "total,        100000,   11688, ...": all operations so far, and figures of those since the last
+ * row. */
+static void take_row(struct cassandra *cassandra, char *line)
+{
+	char *words[32];
+	size_t rate = cassandra->rate_column;
+	size_t progress = cassandra->timed ? cassandra->time_column : 1;
+	double done, rates;
+	size_t count = line_words(line, ",", words, 32);
+	if (rate == 0 || progress == 0 || rate >= count || progress >= count ||
+	        !parse_number(line_trim(words[progress]), &done) ||
+	        !parse_number(line_trim(words[rate]), &rates))
+		return;
+	if (done > 0.1 * cassandra->planned && done < 0.9 * cassandra->planned) {
+		cassandra->middle_rates += rates;
+		cassandra->middle_rows++;
+	}
+}
+
 static bool take_words(struct cassandra *cassandra, char *line, char why[WHY_SIZE])
 {
 	const char *text;
@@ -195,6 +295,8 @@ static bool take_words(struct cassandra *cassandra, char *line, char why[WHY_SIZ
 		return take_improvement(cassandra, text, why);
 	if (line_after(line, "Running ") != NULL)
 		take_running(cassandra, line);
+	else if (line_after(line, "type") != NULL && strstr(line, "total ops,") != NULL)
+		take_head(cassandra, line);
 	else if (line_after(line, "total,interval_op_rate,interval_key_rate,avg_latency") != NULL)
 		cassandra->averages_missing = true;
 	else if (strcmp(line, "END") == 0 && cassandra->averages_missing && *cassandra->row != '\0')
@@ -216,6 +318,8 @@ static bool cassandra_line(
 		cassandra->rows = true;
 		if (cassandra->averages_missing)
 			snprintf(cassandra->row, sizeof(cassandra->row), "%s", line);
+		else if (*line == 't')
+			take_row(cassandra, line);
 		return true;
 	}
 	line = line_trim(line);
