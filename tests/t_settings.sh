@@ -37,7 +37,7 @@ for value in "" relative/folder ./here /proc /dev/null "$scratch/missing" "$scra
 done
 if [ -z "$EMULATOR" ]; then # it needs descriptors itself
 	limit="prlimit --nofile=4"
-	refused ABSHIM_DIR="$ABSHIM_DIR"
+	refused ABSHIM_DIR="$ABSHIM_DIR" 3<&- 4<&- # make's jobserver has these
 	limit=
 	grep -q "ulimit -n" "$scratch/err" || fail "no reason: descriptors" "$scratch/err"
 fi
