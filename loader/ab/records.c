@@ -15,6 +15,7 @@
 #include "../model.h"
 #include "../record_file.h"
 #include "probes/counters.h"
+#include "records_alloc.h"
 #include "records_atomics.h"
 #include "stage.h"
 
@@ -203,6 +204,9 @@ void records_collect(struct stage *stage)
 		        stage->design->client.items[0]);
 	if (stage->run->valid)
 		records_check_atomics(
+		        stage, all.records, all.count, is_target ? stage->client.pid : 0);
+	if (stage->run->valid)
+		records_check_alloc(
 		        stage, all.records, all.count, is_target ? stage->client.pid : 0);
 	add_counters(stage->run, &all);
 	stage->run->only_shell = are_shells(&all) && !has_counters(stage->run);
