@@ -134,6 +134,8 @@ fi
 check_refusals
 check_other_allocators
 check_other_programs
+refused 78 "brings its own malloc" abshim ab -a alloc=shared -b alloc=tlab -n 2 -o "$scratch/ab" \
+	-- "$BUILD/workloads/own_malloc"
 for arm in shared tlab; do
 	expect "run, $arm: blocks in the cache" "$(under $arm "$workload" cached $blocks)" \
 		"$(abshim run -s alloc=$arm -s report=none -- "$workload" cached $blocks)"
