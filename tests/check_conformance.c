@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sysexits.h>
 
 #include "shim/choice.h"
@@ -72,6 +73,7 @@ static const struct strategy {
 struct pair {
 	unsigned bare, with; /* indexes of runs */
 	const struct arm *arm;
+	const char *atomics; /* the setting of ABSHIM_ATOMICS, NULL for none */
 	const char *program, *kind;
 };
 
@@ -195,7 +197,27 @@ static bool kind_is_for(const struct arm *arm, const char *kind)
 	return arm->kinds == ALL_KINDS || is_listed(kind, few);
 }
 
-static unsigned add_run(const char *program, const char *kind, const struct arm *arm)
+/* Each case is tried with each family of atomics, if the CPU has it: in turn, from arm to arm. */
+static const char *atomics_of(unsigned turn)
+{
+#if defined(__aarch64__)
+	static const char *const choices[] = { "ABSHIM_ATOMICS=native", "ABSHIM_ATOMICS=llsc",
+		"ABSHIM_ATOMICS=lse" };
+	return choices[turn % ((getauxval(AT_HWCAP) & HWCAP_ATOMICS) != 0 ? 3 : 2)];
+#else
+	(void)turn;
+	return NULL;
+#endif
+}
+
+#if defined(__aarch64__)
+#define TURNS 3u
+#else
+#define TURNS 1u
+#endif
+
+static unsigned add_run(
+        const char *program, const char *kind, const struct arm *arm, const char *atomics)
 {
 	struct run *run = &runs[run_count++];
 	expect_room(run_count, MOST_RUNS);
@@ -203,24 +225,37 @@ static unsigned add_run(const char *program, const char *kind, const struct arm 
 	run->words[1] = "all";
 	run->words[2] = kind;
 	run->preload = arm != NULL ? library : NULL;
+	unsigned count = 0;
 	for (unsigned i = 0; arm != NULL && i < 2; i++)
 		if (arm->settings[i][0] != '\0')
-			run->settings[i] = arm->settings[i];
+			run->settings[count++] = arm->settings[i];
+	run->settings[count] = atomics;
 	return run_count - 1;
+}
+
+static void add_pair(unsigned bare, const struct arm *arm, const char *atomics)
+{
+	const char *program = runs[bare].words[0], *kind = runs[bare].words[2];
+	unsigned with = add_run(program, kind, arm, atomics);
+	pairs[pair_count++] = (struct pair){ bare, with, arm, atomics, program, kind };
 }
 
 /* The program without the library, and with it set up in every way; kind NULL: it takes none. */
 static void add_pairs(const char *program, const char *kind)
 {
-	unsigned bare = MOST_RUNS;
+	static unsigned turn; /* goes on, so that an arm has another one with the next kind */
+	const struct arm *last = NULL;
+	unsigned bare = MOST_RUNS, first = turn++;
 	for (unsigned i = 0; i < arm_count; i++) {
 		if (kind != NULL && !kind_is_for(&arms[i], kind))
 			continue;
 		if (bare == MOST_RUNS)
-			bare = add_run(program, kind, NULL);
-		unsigned with = add_run(program, kind, &arms[i]);
-		pairs[pair_count++] = (struct pair){ bare, with, &arms[i], program, kind };
+			bare = add_run(program, kind, NULL, NULL);
+		last = &arms[i];
+		add_pair(bare, last, atomics_of(turn++));
 	}
+	for (; last != NULL && turn - first <= TURNS; turn++)
+		add_pair(bare, last, atomics_of(turn));
 }
 
 /* Proof that the library comes to bear: it ends a program whose settings it cannot obey. */
@@ -322,6 +357,11 @@ static const char *find_case(const char *text, const char *name)
 	return "";
 }
 
+static const char *atomics_name(const struct pair *pair)
+{
+	return pair->atomics != NULL ? pair->atomics : "";
+}
+
 static void expect_same_case(const struct comparison *comparison)
 {
 	const struct pair *pair = comparison->pair;
@@ -331,8 +371,8 @@ static void expect_same_case(const struct comparison *comparison)
 	do {
 		int length = (int)strcspn(bare, "\n"), other = (int)strcspn(with, "\n");
 		ck_assert_msg(length == other && strncmp(bare, with, (size_t)length) == 0,
-		        "%s, %s %s: without the library \"%.*s\", with it \"%.*s\"",
-		        pair->arm->name, strrchr(pair->program, '/') + 1,
+		        "%s %s, %s %s: without the library \"%.*s\", with it \"%.*s\"",
+		        pair->arm->name, atomics_name(pair), strrchr(pair->program, '/') + 1,
 		        pair->kind != NULL ? pair->kind : "", length, bare, other, with);
 		bare = next_line(bare);
 		with = next_line(with);
@@ -350,8 +390,8 @@ START_TEST(same_as_without_the_library)
 	}
 	ck_assert_msg(bare->status == 0 && with->status == 0 && bare->output != NULL &&
 	                      with->output != NULL && strlen(bare->output) == strlen(with->output),
-	        "%s, %s %s: exit status %d without the library, %d with it; or more output",
-	        pair->arm->name, strrchr(pair->program, '/') + 1,
+	        "%s %s, %s %s: exit status %d without the library, %d with it; or more output",
+	        pair->arm->name, atomics_name(pair), strrchr(pair->program, '/') + 1,
 	        pair->kind != NULL ? pair->kind : "", bare->status, with->status);
 }
 END_TEST
