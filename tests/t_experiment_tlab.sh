@@ -39,8 +39,8 @@ both_conclude() {
 	says '^UseTLAB was off in every run of arm a and on in every run of arm b'
 	says '^Published .*21918 -> 28352 op/s, \+29\.35 %'
 	for kind in read write; do
-		says "^Here, ${kind}s, all of a run: *: a [0-9.]+, b [0-9.]+ op/s: "
-		says "^Here, ${kind}s, middle 80 %: *: a [0-9.]+, b [0-9.]+ op/s: "
+		says "^Here, ${kind}s, all of a run: +a [0-9.]+, b [0-9.]+ op/s: "
+		says "^Here, ${kind}s, middle 80 %: +a [0-9.]+, b [0-9.]+ op/s: "
 	done
 	says 'are both arms as steady\? +p = [0-9.]+, standard deviation of b [0-9.]+ times'
 	all_runs '.valid'
