@@ -156,7 +156,8 @@ os.execv(sys.argv[1], sys.argv[1:])' \
 	expect "status after SIG$1" "$2" $?
 	servers=
 	# grep finds itself, too, and has gone when its answer is there.
-	for found in $(grep -laF "$scratch/$1/" /proc/[0-9]*/cmdline 2>/dev/null); do
+	left=$(grep -laF "$scratch/$1/" /proc/[0-9]*/cmdline 2>/dev/null)
+	for found in $left; do
 		[ ! -e "$found" ] || fail "SIG$1 leaves a process: $(tr '\0' ' ' <"$found")"
 	done
 	expect "SIG$1 leaves" kept "$(ls "$scratch/$1")"
