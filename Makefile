@@ -78,7 +78,7 @@ FREESTANDING := shim/freestanding.c
 FREESTANDING_FLAGS := -ffreestanding $(if $(CLANG),,-fno-tree-loop-distribute-patterns)
 LOADER_SRC := $(wildcard loader/*.c loader/*/*.c)
 # Files of probes/ that the command needs besides the headers.
-PROBES_READER ?= $(addprefix probes/,a64.c allocation.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
+PROBES_READER ?= $(addprefix probes/,a64.c adr_data.c allocation.c clock.c code_ranges.c counters.c exclusive_loop.c outline.c)
 LOADER_LIBS := -ldw -lelf -lcapstone -lgsl -lgslcblas -ljansson -lprotobuf-c -llzma -lz -lstdc++ -lm -pthread
 # Messages of foreign formats become C.
 PROTO := $(wildcard loader/*.proto)

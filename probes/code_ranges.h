@@ -38,4 +38,11 @@ bool code_ranges_open(
  * entries that cannot be understood. */
 bool code_ranges_next(struct code_ranges *ranges, struct code_range *range);
 
+/* Whether functions of so many bytes tell of so much code that the rest may be taken for data.
+ * Sections hold code; segments may hold more data than code. */
+static inline bool code_ranges_are_trusted(uint64_t covered, uint64_t size, bool from_sections)
+{
+	return covered != 0 && covered >= size / (from_sections ? 2 : 8);
+}
+
 #endif

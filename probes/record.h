@@ -411,10 +411,12 @@ struct record_atomics {
 	uint32_t outline;            /* enum record_outline */
 	uint32_t helpers;            /* outline helpers that read the flag */
 	uint32_t unloaded;           /* 1: it is mapped no more */
-	uint32_t inline_found;       /* inline instructions of the other family; with ATOMICS_LSE
-	                                those of exclusive loops */
+	uint32_t inline_found;       /* inline sites of the other family: LSE instructions; with
+	                                ATOMICS_LSE exclusive loops */
 	uint32_t inline_rewritten;   /* of these */
 	uint32_t left[LEFT_COUNT];   /* of these, by reason: the rest */
+	uint32_t outside;            /* words that look like such, in no function: not found */
+	uint32_t kept;               /* inline sites of the family that is wanted */
 	uint32_t unreadable;         /* errno when its code could not be looked at, else 0 */
 	uint32_t flags;              /* that were to be set: objects of two compilers have two */
 	uint64_t flag;               /* link-time address of the first of them, 0 none */

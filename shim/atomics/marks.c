@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,10 +17,11 @@ struct file {
 	uint64_t size;
 };
 
-/* Mapping symbols, sorted by address: twice the address, and 1 more for data. */
-struct marks {
-	uint64_t *marks;
-	size_t count, room;
+struct symbols {
+	const ElfW(Sym) * symbols;
+	size_t count;
+	const char *names;
+	uint64_t names_size;
 };
 
 static void *map(size_t size, int protection, int flags, int fd)
@@ -104,26 +106,69 @@ static bool is_mark(const char *name, char *kind)
 	       (name[2] == '\0' || name[2] == '.');
 }
 
-static bool marks_read(struct marks *marks, const struct file *file)
+static void put(struct marks *marks, uint64_t address, enum mark_kind kind)
 {
+	marks->marks[marks->count++] = address << 2 | kind;
+}
+
+static bool is_code(const ElfW(Shdr) * section)
+{
+	const uint64_t both = SHF_ALLOC | SHF_EXECINSTR;
+	return (section->sh_flags & both) == both && section->sh_type != SHT_NOBITS &&
+	       section->sh_size != 0;
+}
+
+/* Where sections of code start and end. */
+static void put_sections(struct marks *marks, const struct file *file)
+{
+	const ElfW(Shdr) * section;
+	for (uint64_t i = 0; (section = section_at(file, i)) != NULL; i++) {
+		if (!is_code(section))
+			continue;
+		put(marks, section->sh_addr, MARK_UNKNOWN);
+		put(marks, section->sh_addr + section->sh_size, MARK_REST);
+		marks->code_size += section->sh_size;
+	}
+}
+
+static void put_symbols(struct marks *marks, const struct symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const ElfW(Sym) *symbol = &symbols->symbols[i];
+		char kind;
+		if (symbol->st_name + UINT64_C(3) <= symbols->names_size &&
+		        is_mark(symbols->names + symbol->st_name, &kind))
+			put(marks, symbol->st_value, kind == 'd' ? MARK_DATA : MARK_CODE);
+	}
+}
+
+static struct symbols read_symbols(const struct file *file)
+{
+	struct symbols symbols = { .count = 0 };
 	const ElfW(Shdr) *table = find_symbols(file);
 	const ElfW(Shdr) *names = table != NULL ? section_at(file, table->sh_link) : NULL;
 	if (names == NULL)
-		return false;
-	const ElfW(Sym) *symbols = file_at(file, table->sh_offset, table->sh_size);
-	const char *strings = file_at(file, names->sh_offset, names->sh_size);
-	size_t count = table->sh_size / sizeof(*symbols);
-	if (symbols == NULL || strings == NULL || count == 0)
-		return false;
-	marks->room = count * sizeof(*marks->marks);
-	marks->marks = map(marks->room, PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
-	for (size_t i = 0; marks->marks != NULL && i < count; i++) {
-		char kind;
-		if (symbols[i].st_name + UINT64_C(3) <= names->sh_size &&
-		        is_mark(strings + symbols[i].st_name, &kind))
-			marks->marks[marks->count++] = symbols[i].st_value << 1 | (kind == 'd');
-	}
-	return marks->marks != NULL;
+		return symbols;
+	symbols.symbols = file_at(file, table->sh_offset, table->sh_size);
+	symbols.names = file_at(file, names->sh_offset, names->sh_size);
+	symbols.names_size = names->sh_size;
+	if (symbols.symbols != NULL && symbols.names != NULL)
+		symbols.count = table->sh_size / sizeof(*symbols.symbols);
+	return symbols;
+}
+
+static void marks_read(struct marks *marks, const struct file *file)
+{
+	const ElfW(Ehdr) *header = file_at(file, 0, sizeof(*header));
+	struct symbols symbols = read_symbols(file);
+	marks->room = (symbols.count + 2 * (size_t)header->e_shnum) * sizeof(*marks->marks);
+	marks->marks = marks->room == 0
+	                       ? NULL
+	                       : map(marks->room, PROT_READ | PROT_WRITE, MAP_ANONYMOUS, -1);
+	if (marks->marks == NULL)
+		return;
+	put_sections(marks, file);
+	put_symbols(marks, &symbols);
 }
 
 /* Lets the number at the top of a heap of count sink to where it belongs. */
@@ -153,40 +198,38 @@ static void sort(uint64_t *numbers, size_t count)
 	}
 }
 
-/* What the last mark at or before the address says. */
-static bool is_marked_data(const struct marks *marks, uint64_t address)
+enum mark_kind marks_kind(const struct marks *marks, uint64_t address, uint64_t *end)
 {
 	size_t low = 0, high = marks->count;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (marks->marks[middle] >> 1 <= address)
+		if (marks->marks[middle] >> 2 <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 && (marks->marks[low - 1] & 1) != 0;
+	*end = low < marks->count ? marks->marks[low] >> 2 : UINT64_MAX;
+	if (marks->code_size == 0)
+		return MARK_UNKNOWN;
+	return low > 0 ? (enum mark_kind)(marks->marks[low - 1] & 3) : MARK_REST;
 }
 
-static void apply(const struct marks *marks, struct survey *survey)
-{
-	for (size_t i = 0; i < survey->count; i++) {
-		struct site *site = &survey->sites[i];
-		for (unsigned word = 0; word < site->words; word++)
-			if (is_marked_data(marks, site->address - survey->image->base + word * 4))
-				site->left = LEFT_unproved;
-	}
-}
-
-void marks_check(struct survey *survey, const char *path)
+void marks_open(struct marks *marks, const struct image *image, const char *path)
 {
 	struct file file;
-	struct marks marks = { .marks = NULL };
-	if (survey->count == 0 || !file_open(&file, path))
+	*marks = (struct marks){ .marks = NULL };
+	if (!file_open(&file, path))
 		return;
-	if (file_is_of(&file, survey->image) && marks_read(&marks, &file)) {
-		sort(marks.marks, marks.count);
-		apply(&marks, survey);
-		unmap(marks.marks, marks.room);
+	if (file_is_of(&file, image)) {
+		marks_read(marks, &file);
+		sort(marks->marks, marks->count);
 	}
 	unmap(file.bytes, file.size);
+}
+
+void marks_close(struct marks *marks)
+{
+	if (marks->marks != NULL)
+		unmap(marks->marks, marks->room);
+	*marks = (struct marks){ .marks = NULL };
 }

@@ -69,18 +69,13 @@ static void fill(const struct survey *survey, struct group *group, struct area_d
 	}
 }
 
-/* Returns how many instructions have been rewritten. */
+/* Returns how many sites have been rewritten. */
 static uint32_t patch_group(struct group *group, const struct image_segment *segment)
 {
-	uint32_t instructions = 0;
 	size_t done = patch_write(group->patches, group->count, segment->protection);
-	for (size_t i = 0; i < group->count; i++) {
-		if (i < done)
-			instructions += group->patched[i]->exclusives;
-		else
-			group->patched[i]->left = LEFT_protected;
-	}
-	return instructions;
+	for (size_t i = done; i < group->count; i++)
+		group->patched[i]->left = LEFT_protected;
+	return (uint32_t)done;
 }
 
 static uint32_t rewrite_group(

@@ -6,7 +6,7 @@
 
 #include "survey.h"
 
-/* Returns how many instructions have been rewritten; those that could not be get their reason in
+/* Returns how many sites have been rewritten; those that could not be get their reason in
  * their sites. Nothing may execute the object's code meanwhile. */
 uint32_t rewrite(struct survey *survey);
 

@@ -97,7 +97,7 @@ static void count_left(struct record_atomics *made, const struct survey *survey)
 		made->left[why] = survey->left[why];
 	for (size_t i = 0; i < survey->count; i++)
 		if (survey->sites[i].left < LEFT_COUNT)
-			made->left[survey->sites[i].left] += survey->sites[i].exclusives;
+			made->left[survey->sites[i].left]++;
 }
 
 /* Whether an initialiser of the object's own sets the flag after us, by what libc tells it: the
@@ -128,18 +128,22 @@ static void switch_outline(
 static void switch_image(const struct image *image, struct object_row *row, bool is_us)
 {
 	struct survey survey;
+	struct marks marks;
 	struct record_atomics *made = &row->made;
-	survey_make(&survey, image, wants_lse());
+	marks_open(&marks, image, made->path);
+	survey_make(&survey, image, &marks, wants_lse());
 	made->unreadable = (uint32_t)survey.error;
 	switch_outline(image, row, &survey);
 	/* What would be rewritten is running; it has nothing inline. */
 	if (!is_us) {
-		marks_check(&survey, made->path);
 		made->inline_found = survey.found;
 		made->inline_rewritten = rewrite(&survey);
+		made->outside = survey.outside;
+		made->kept = survey.kept;
 		count_left(made, &survey);
 	}
 	survey_end(&survey);
+	marks_close(&marks);
 }
 
 static void switch_object(const struct link_map *map)
