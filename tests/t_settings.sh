@@ -45,7 +45,7 @@ for value in "" -1 +1 x 65 1e1 0x10 16: 99999999999999999999; do
 	refused ABSHIM_STACKS="$value"
 done
 refused ABSHIM_STACKS=16 ABSHIM_STATS=off
-for value in "" LSE on off lse2 lse, "$long"; do
+for value in "" LSE on off lse2 "lse," "$long"; do
 	refused ABSHIM_ATOMICS="$value"
 done
 # A switch that this CPU does not have: x86-64 at all, AArch64 without LSE.
