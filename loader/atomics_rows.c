@@ -66,6 +66,12 @@ static int compare_made(const struct record_atomics *a, const struct record_atom
 	if (order == 0)
 		order = descending(a->inline_rewritten, b->inline_rewritten);
 	if (order == 0)
+		order = descending(a->outside, b->outside);
+	if (order == 0)
+		order = descending(a->kept, b->kept);
+	if (order == 0)
+		order = descending(a->early, b->early);
+	if (order == 0)
 		order = descending(a->unreadable, b->unreadable);
 	return order != 0 ? order : memcmp(a->left, b->left, sizeof(a->left));
 }
@@ -129,6 +135,7 @@ static void add_to_total(struct atomics_total *total, const struct atomics_row *
 	total->active += switched || rewritten;
 	total->found += made->inline_found;
 	total->rewritten += made->inline_rewritten;
+	total->outside += made->outside;
 	for (int i = 0; i < LEFT_COUNT; i++)
 		total->left[i] += made->left[i];
 	total->inert += atomics_row_reach(row) == ATOMICS_INERT;
@@ -210,6 +217,25 @@ static void add_inline(const struct atomics_row *row, char buffer[ATOMICS_WORDS_
 	add(buffer, ")");
 }
 
+const char *atomics_inert_words(const struct atomics_row *row)
+{
+	if (row->made.kept == 0)
+		return "no atomics";
+	return row->choice == ATOMICS_LSE ? "already LSE" : "already LL/SC";
+}
+
+/* The words of the audit. */
+static void add_outside(const struct atomics_row *row, char buffer[ATOMICS_WORDS_SIZE])
+{
+	char count[TEXT_NUMBER_SIZE];
+	if (row->made.outside != 0)
+		add(buffer,
+		        "; %s that look%s like atomics, in no function of the unwind tables: not "
+		        "counted",
+		        text_things(count, row->made.outside, "word"),
+		        row->made.outside == 1 ? "s" : "");
+}
+
 const char *atomics_row_words(const struct atomics_row *row, char buffer[ATOMICS_WORDS_SIZE])
 {
 	buffer[0] = '\0';
@@ -224,6 +250,7 @@ const char *atomics_row_words(const struct atomics_row *row, char buffer[ATOMICS
 		        *buffer != '\0' ? "; " : "", *buffer != '\0' ? "the rest " : "",
 		        strerror((int)row->made.unreadable));
 	if (*buffer == '\0')
-		add(buffer, "inert (no atomics)");
+		add(buffer, "inert (%s)", atomics_inert_words(row));
+	add_outside(row, buffer);
 	return buffer;
 }

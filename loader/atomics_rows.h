@@ -31,8 +31,9 @@ struct atomics_total {
 	                             were left */
 	size_t inert;
 	uint64_t helpers;          /* of the switched ones */
-	uint64_t found, rewritten; /* inline instructions */
+	uint64_t found, rewritten; /* inline sites */
 	uint64_t left[LEFT_COUNT]; /* of these */
+	uint64_t outside;          /* words that look like such, in no function */
 };
 
 struct atomics_rows {
@@ -54,6 +55,9 @@ bool atomics_recorded(const struct record *record);
 /* "LSE" or "LL/SC": what the process executes. */
 const char *atomics_family(uint32_t choice);
 
+/* "no atomics", "already LSE", "already LL/SC": why there was nothing to switch in an inert one. */
+const char *atomics_inert_words(const struct atomics_row *row);
+
 /* Why instructions were left, by enum record_left. */
 extern const char *const atomics_left_text[LEFT_COUNT];
 extern const char *const atomics_left_name[LEFT_COUNT];
@@ -63,7 +67,7 @@ const char *atomics_outline_name(uint32_t outline);
 
 /*
  * What the switch did to the file, in words, as "outline switched to LSE (22 helpers, flag 0x1a2b);
- * inline rewritten (3 of 4; left: 1 not proved to be code)".
+ * inline rewritten (3 of 4; left: 1 not proved to be code)"; "inert (already LSE)".
  */
 #define ATOMICS_WORDS_SIZE 512
 const char *atomics_row_words(const struct atomics_row *row, char buffer[ATOMICS_WORDS_SIZE]);

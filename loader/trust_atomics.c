@@ -40,6 +40,11 @@ static bool is_unreadable(const struct record_atomics *made)
 	return made->unreadable != 0;
 }
 
+static bool is_early(const struct record_atomics *made)
+{
+	return made->early != 0;
+}
+
 static void note_left(struct trust *trust, const struct atomics_rows *rows)
 {
 	struct trust_names names;
@@ -62,6 +67,11 @@ static void note_left(struct trust *trust, const struct atomics_rows *rows)
 		        trust_all_names(&names));
 	if (name_objects(&names, rows, is_unreadable) > 0)
 		trust_note(trust, "code in which inline atomics could not be looked for: %s",
+		        trust_all_names(&names));
+	if (name_objects(&names, rows, is_early) > 0)
+		trust_note(trust,
+		        "initialised before all others (DF_1_INITFIRST), so code ran before "
+		        "anything was switched: %s",
 		        trust_all_names(&names));
 }
 

@@ -39,8 +39,11 @@ static json_t *row_object(const struct atomics_row *row)
 		json_object_set_new(object, "flag", json_null());
 	member_integer(in_line, "found", made->inline_found);
 	member_integer(in_line, "rewritten", made->inline_rewritten);
+	member_integer(in_line, "outside", made->outside);
+	member_integer(in_line, "kept", made->kept);
 	json_object_set_new(in_line, "left", left_object(made->left));
 	json_object_set_new(object, "inline", in_line);
+	json_object_set_new(object, "early", json_boolean(made->early != 0));
 	json_object_set_new(object, "unreadable",
 	        made->unreadable != 0 ? json_string(strerror((int)made->unreadable)) : json_null());
 	return object;
@@ -68,6 +71,7 @@ json_t *json_atomics(const struct model *model)
 	member_integer(total, "rewritten_objects", rows.total.rewritten_objects);
 	member_integer(total, "found", rows.total.found);
 	member_integer(total, "rewritten", rows.total.rewritten);
+	member_integer(total, "outside", rows.total.outside);
 	member_integer(total, "unreachable", rows.total.unreachable);
 	member_integer(total, "inert", rows.total.inert);
 	member_integer(total, "lost", rows.lost);

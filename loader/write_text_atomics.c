@@ -39,25 +39,34 @@ static void print_row(const struct view *view, const struct atomics_row *row)
 	table_paragraph(view->out, atomics_row_words(row, words), NAME_WIDTH + 3);
 }
 
-static void print_inert(const struct view *view, const struct atomics_rows *rows)
+static bool is_inert(const struct atomics_row *row, const char *why)
+{
+	return atomics_row_reach(row) == ATOMICS_INERT &&
+	       strcmp(atomics_inert_words(row), why) == 0;
+}
+
+/* Those in which there is nothing to switch for one reason. */
+static void print_inert(const struct view *view, const struct atomics_rows *rows, const char *why)
 {
 	char names[INERT_BYTES + 80], count[TEXT_NUMBER_SIZE];
-	size_t named = 0,
-	       length = (size_t)snprintf(names, sizeof(names),
-	               "%s inert (no atomics):", text_things(count, rows->total.inert, "object"));
+	size_t named = 0, inert = 0;
+	for (size_t i = 0; i < rows->count; i++)
+		inert += is_inert(&rows->rows[i], why);
+	if (inert == 0)
+		return;
+	size_t length = (size_t)snprintf(
+	        names, sizeof(names), "%s inert (%s):", text_things(count, inert, "object"), why);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct atomics_row *row = &rows->rows[i];
 		const char *name = words_base_name(row->made.path);
 		const char *mark = row->unloaded == row->loads ? " (unloaded)" : "";
-		if (atomics_row_reach(row) != ATOMICS_INERT ||
-		        length + strlen(name) + strlen(mark) + 2 > INERT_BYTES)
+		if (!is_inert(row, why) || length + strlen(name) + strlen(mark) + 2 > INERT_BYTES)
 			continue;
 		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s %s%s",
 		        named++ > 0 ? "," : "", name, mark);
 	}
-	if (named < rows->total.inert)
-		snprintf(names + length, sizeof(names) - length, " and %zu more",
-		        rows->total.inert - named);
+	if (named < inert)
+		snprintf(names + length, sizeof(names) - length, " and %zu more", inert - named);
 	fputs("  ", view->out);
 	table_paragraph(view->out, names, 4);
 }
@@ -66,7 +75,7 @@ static void print_inert(const struct view *view, const struct atomics_rows *rows
 static void print_total(const struct view *view, const struct atomics_rows *rows)
 {
 	const struct atomics_total *total = &rows->total;
-	char words[4][128] = { "", "", "", "" }, all[600], numbers[4][TEXT_NUMBER_SIZE];
+	char words[5][128] = { "", "", "", "", "" }, all[700], numbers[5][TEXT_NUMBER_SIZE];
 	if (total->switched > 0)
 		snprintf(words[0], sizeof(words[0]), "; %zu switched by the flag (%s)",
 		        total->switched, text_things(numbers[0], total->helpers, "helper"));
@@ -78,9 +87,12 @@ static void print_total(const struct view *view, const struct atomics_rows *rows
 		snprintf(words[2], sizeof(words[2]), "; %zu out of reach", total->unreachable);
 	if (total->inert > 0)
 		snprintf(words[3], sizeof(words[3]), "; %zu inert", total->inert);
-	snprintf(all, sizeof(all), "total: %s%s%s%s%s",
+	if (total->outside > 0)
+		snprintf(words[4], sizeof(words[4]), "; %s outside functions not counted",
+		        text_things(numbers[4], total->outside, "word"));
+	snprintf(all, sizeof(all), "total: %s%s%s%s%s%s",
 	        text_things(numbers[3], total->objects, "object"), words[0], words[1], words[2],
-	        words[3]);
+	        words[3], words[4]);
 	fputs("  ", view->out);
 	table_paragraph(view->out, all, 4);
 }
@@ -103,8 +115,9 @@ void table_of_atomics(const struct view *view)
 		print_row(view, &rows.rows[i]);
 		printed++;
 	}
-	if (rows.total.inert > 0)
-		print_inert(view, &rows);
+	print_inert(view, &rows, "no atomics");
+	print_inert(view, &rows, "already LSE");
+	print_inert(view, &rows, "already LL/SC");
 	print_total(view, &rows);
 	atomics_rows_free(&rows);
 }

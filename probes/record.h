@@ -407,18 +407,21 @@ enum record_outline {
 
 /* With ATOMICS_LSE or ATOMICS_LLSC: what the switch did to one loaded object. */
 struct record_atomics {
-	uint32_t state;              /* 0: not valid (yet), 1 valid */
-	uint32_t outline;            /* enum record_outline */
-	uint32_t helpers;            /* outline helpers that read the flag */
-	uint32_t unloaded;           /* 1: it is mapped no more */
-	uint32_t inline_found;       /* inline sites of the other family: LSE instructions; with
-	                                ATOMICS_LSE exclusive loops */
-	uint32_t inline_rewritten;   /* of these */
-	uint32_t left[LEFT_COUNT];   /* of these, by reason: the rest */
-	uint32_t outside;            /* words that look like such, in no function: not found */
-	uint32_t kept;               /* inline sites of the family that is wanted */
-	uint32_t unreadable;         /* errno when its code could not be looked at, else 0 */
-	uint32_t flags;              /* that were to be set: objects of two compilers have two */
+	uint32_t state;            /* 0: not valid (yet), 1 valid */
+	uint32_t outline;          /* enum record_outline */
+	uint32_t helpers;          /* outline helpers that read the flag */
+	uint32_t unloaded;         /* 1: it is mapped no more */
+	uint32_t inline_found;     /* inline sites of the other family: LSE instructions; with
+	                              ATOMICS_LSE exclusive loops */
+	uint32_t inline_rewritten; /* of these */
+	uint32_t left[LEFT_COUNT]; /* of these, by reason: the rest */
+	uint32_t outside;          /* words that look like such, in no function: not found */
+	uint32_t kept;             /* inline sites of the family that is wanted */
+	uint32_t unreadable;       /* errno when its code could not be looked at, else 0 */
+	uint32_t flags;            /* that were to be set: objects of two compilers have two */
+	uint32_t early;            /* 1: it has itself initialised first of all (DF_1_INITFIRST),
+	                              so code may have run before it was looked at */
+	uint32_t reserved;
 	uint64_t flag;               /* link-time address of the first of them, 0 none */
 	uint64_t base;               /* how far it is loaded from its link-time addresses */
 	char path[RECORD_PATH_SIZE]; /* as the loader found it; the program's absolute one */

@@ -56,6 +56,7 @@ static bool is_same(const struct record_atomics *written, const struct record_at
 	       written->helpers == made->helpers && written->flag == made->flag &&
 	       written->inline_found == made->inline_found &&
 	       written->inline_rewritten == made->inline_rewritten &&
+	       written->outside == made->outside && written->kept == made->kept &&
 	       written->unreadable == made->unreadable &&
 	       memcmp(written->left, made->left, sizeof(made->left)) == 0 &&
 	       strcmp(written->path, made->path) == 0;

@@ -146,6 +146,17 @@ static void switch_image(const struct image *image, struct object_row *row, bool
 	marks_close(&marks);
 }
 
+/* glibc initialises one such object before all others, the one that was loaded last: not us. */
+static bool is_early(const struct link_map *map)
+{
+	if (started || map->l_ld == _DYNAMIC)
+		return false;
+	for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_FLAGS_1)
+			return (entry->d_un.d_val & DF_1_INITFIRST) != 0;
+	return false;
+}
+
 static void switch_object(const struct link_map *map)
 {
 	struct image image;
@@ -157,6 +168,7 @@ static void switch_object(const struct link_map *map)
 	}
 	row->seen = true;
 	row->made.base = map->l_addr;
+	row->made.early = is_early(map);
 	record_copy_path(row->made.path, sizeof(row->made.path),
 	        *map->l_name != '\0' ? map->l_name : program);
 	if (image_open(&image, map))
