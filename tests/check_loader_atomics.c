@@ -197,6 +197,35 @@ START_TEST(text_says_what_became_of_each_object)
 }
 END_TEST
 
+START_TEST(what_needs_no_switch_is_told_apart)
+{
+	struct record_atomics *row = synthetic_atomics(&made[0], "/lib/libsc.so");
+	row->kept = 5;
+	row->outside = 3;
+	row = synthetic_atomics(&made[0], "/lib/libboth.so");
+	set_inline(row, 2, 2, LEFT_unproved);
+	row->outside = 1;
+	row->early = 1;
+	synthetic_atomics(&made[0], "/lib/libm.so");
+	build(1);
+	char *text = flat_report(WRITE_DEFAULT_TOP);
+	expect_text(text, " libboth.so inline rewritten (2 of 2); 1 word that looks like atomics, "
+	                  "in no function of the unwind tables: not counted ");
+	expect_text(text, " 1 object inert (no atomics): libm.so ");
+	expect_text(text, " 1 object inert (already LL/SC): libsc.so ");
+	expect_text(text, "; 2 inert; 4 words outside functions not counted ");
+	expect_text(text, " - initialised before all others (DF_1_INITFIRST), so code ran before "
+	                  "anything was switched: libboth.so ");
+	free(text);
+	json_t *report = json_report();
+	expect_number(report, "atomics/objects/0/inline/outside", 1);
+	ck_assert(json_is_true(member_at(report, "atomics/objects/0/early")));
+	expect_number(report, "atomics/objects/1/inline/kept", 0);
+	expect_number(report, "atomics/total/outside", 4);
+	json_decref(report);
+}
+END_TEST
+
 START_TEST(doubts_are_notes)
 {
 	add_objects(&made[0]);
@@ -427,6 +456,7 @@ int main(void)
 	TCase *tcase = tcase_create("known content");
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_add_test(tcase, text_says_what_became_of_each_object);
+	tcase_add_test(tcase, what_needs_no_switch_is_told_apart);
 	tcase_add_test(tcase, doubts_are_notes);
 	tcase_add_test(tcase, nothing_is_said_where_nothing_was_asked);
 	tcase_add_test(tcase, silence_is_a_doubt);
