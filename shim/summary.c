@@ -139,7 +139,13 @@ static void add_object(const struct record_atomics *made)
 		add("out of reach (errno ");
 		add_count(made->unreadable, ")");
 	} else if (made->outline == OUTLINE_NONE && made->inline_found == 0) {
-		add("inert (no atomics)");
+		add(made->kept == 0                       ? "inert (no atomics)"
+		        : settings.atomics == ATOMICS_LSE ? "inert (already LSE)"
+		                                          : "inert (already LL/SC)");
+	}
+	if (made->outside != 0) {
+		add("; ");
+		add_count(made->outside, " words outside functions not counted");
 	}
 	add("\n");
 }

@@ -16,6 +16,8 @@
 #include "probes/sys.h"
 
 #define ROOM_FIRST 1024u
+/* Of less code than that, what compilers add to start a program may be half. */
+#define SMALL 4096u
 
 /* The functions that unwind tables name, in ascending order. */
 struct functions {
@@ -228,7 +230,7 @@ static void judge_doubtful(
 	while (functions->now.end != UINT64_MAX)
 		functions_next(functions);
 	survey->outside = doubtful->data;
-	if (code_ranges_are_trusted(functions->covered, size, from_sections)) {
+	if (size >= SMALL && code_ranges_are_trusted(functions->covered, size, from_sections)) {
 		survey->outside += doubtful->unknown;
 	} else {
 		survey->found += doubtful->unknown;
