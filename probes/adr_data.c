@@ -93,8 +93,7 @@ static bool follow_sum(struct walk *walk, uint32_t word)
 	unsigned from = copies ? right : left;
 	if ((by_constant || copies) && (walk->exact & bit_of(from)) != 0) {
 		uint64_t more = by_constant ? word >> 10 & 0xfff : 0;
-		walk->offset[to] =
-		        walk->offset[from] + (word >> 22 & by_constant ? more << 12 : more);
+		walk->offset[to] = walk->offset[from] + ((word >> 22 & 1) != 0 ? more << 12 : more);
 		walk->exact |= bit;
 		walk->indexed &= ~bit;
 		return true;
@@ -141,8 +140,7 @@ static bool follow(struct walk *walk, size_t at)
 static bool goes_on(uint32_t word)
 {
 	return (word & 0xfc000000) != 0x14000000 && (word & 0xfe9f0000) != 0xd61f0000 &&
-	       (word & 0xff9f0000) != 0xd61f0000 && (word & 0xffff0000) != 0 &&
-	       (word & 0xffe0001f) != 0xd4200000;
+	       (word & 0xffff0000) != 0 && (word & 0xffe0001f) != 0xd4200000;
 }
 
 /* The first address at or behind `from` that a branch before `from` goes to, or the code's end. */
