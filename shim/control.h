@@ -6,13 +6,20 @@
 
 #include <stdbool.h>
 
+#include "choice.h"
 #include "probes/record_map.h"
-#include "strategy.h"
 #include "strategy.h"
 
 static inline const struct record_control *control(void)
 {
 	return record_entry(REGION_CONTROL, 0);
+}
+
+/* An N of the page, never more than a variable could have asked for, whatever stands there. */
+static inline uint32_t control_count(const uint32_t *count)
+{
+	uint32_t value = __atomic_load_n(count, __ATOMIC_RELAXED);
+	return value <= CHOICE_COUNT_MAX ? value : CHOICE_COUNT_MAX;
 }
 
 static inline enum wait_hint control_hint(void)

@@ -73,7 +73,7 @@ static struct polling wait_until_taken(pthread_spinlock_t *lock)
 	const struct record_choice *choice = &control()->spinlock;
 	struct polling polling = { 0, 0, false };
 	while (!polling.useful) {
-		uint32_t count = __atomic_load_n(&choice->count, __ATOMIC_RELAXED);
+		uint32_t count = control_count(&choice->count);
 		switch (polling_strategy(choice)) {
 		case POLLING_spin:
 			polling.useful = spin_round(lock, &polling, count);

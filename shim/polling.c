@@ -27,7 +27,7 @@ struct polling polling_run(
 	struct polling polling = { 0, 0, false };
 	enum polling_strategy strategy = polling_strategy(choice);
 	enum wait_hint hint = control_hint();
-	uint32_t count = __atomic_load_n(&choice->count, __ATOMIC_RELAXED);
+	uint32_t count = control_count(&choice->count);
 	if (strategy == POLLING_spin && thread_may_poll()) {
 		while (!polling.useful && polling.polls < count) {
 			polling.polls++;

@@ -56,11 +56,11 @@ static int strategy_wait(pthread_mutex_t *mutex, struct record_thread *self, uin
         const struct wait_limit *limit)
 {
 	int kind = mutex_kind(mutex);
-	uint32_t pre_spins = control()->mutex_pre_spins;
+	uint32_t pre_spins = control_count(&control()->mutex_pre_spins);
 	struct wait wait = {
 		.word = &mutex->__data.__lock,
 		.line = mutex_is_shared(kind) ? NULL : mutex_line(mutex),
-		.count = control()->mutex.count,
+		.count = control_count(&control()->mutex.count),
 		.may_poll = thread_may_poll(),
 		.may_yield = !record_filtered(),
 		.shared = mutex_is_shared(kind),
@@ -101,7 +101,7 @@ static int acquire_contended(pthread_mutex_t *mutex, struct record_thread *self,
 {
 	uint32_t strategy = __atomic_load_n(&control()->mutex.strategy, __ATOMIC_RELAXED);
 	int result;
-	if (strategy == STRATEGY_glibc) {
+	if (strategy == STRATEGY_glibc || strategy >= sizeof(strategies) / sizeof(*strategies)) {
 		result = libc_wait(mutex, limit);
 		if (result == 0)
 			mutex_set_site(mutex, site);

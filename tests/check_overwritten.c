@@ -3,6 +3,7 @@
  * on.
  */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "shim/start.h"
 #include "shim/thread.h"
 #include "shim/totals.h"
+#include "shim/wait.h"
 
 #define TID 0x7ffffff0u /* above every thread id that a kernel gives */
 
@@ -87,6 +89,28 @@ START_TEST(nothing_leads_out_of_the_record)
 }
 END_TEST
 
+/* Whatever stands in the page of settings, a wait is carried out in some way that there is. */
+START_TEST(any_setting_waits)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	struct record_thread *self = record_thread_claim(TID);
+	struct timespec past = { 1, 0 };
+	const struct wait_limit limit = limit_real(&past);
+	unsigned char *page = record_entry(REGION_CONTROL, 0);
+	srandom(21);
+	ck_assert_ptr_nonnull(self);
+	mutex.__data.__lock = 2; /* taken, with waiters */
+	for (unsigned round = 0; round < 2000; round++) {
+		for (size_t i = 0; i < sizeof(struct record_control); i++)
+			page[i] = round % 2 == 0 ? (unsigned char)random()
+			                         : (unsigned char)(random() % 12 * (i % 4 == 0));
+		ck_assert_int_eq(wait_for_mutex(&mutex, self, page, &limit), ETIMEDOUT);
+	}
+	ck_assert_int_eq(mutex.__data.__lock, 2);
+	record_thread_retire(self);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("overwritten record");
@@ -94,6 +118,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, keep_out, clean_up);
 	tcase_add_loop_test(tcase, nothing_leads_out_of_the_record, 0, 5);
+	tcase_add_test(tcase, any_setting_waits);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
