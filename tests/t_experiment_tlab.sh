@@ -59,10 +59,8 @@ on_h2() {
 		fail "the arms do not differ by 1.5 times" "$scratch/out"
 }
 
-# A server that listens where the configuration says, from a script that looks for jemalloc.
-make_stand_ins() {
-	home=$scratch/cassandra
-	mkdir -p "$home/bin" "$home/tools/bin" "$home/conf"
+# What a server of Cassandra's is configured by: everything leads out of the machine.
+make_configuration() {
 	cat >"$home/conf/cassandra.yaml" <<-'STOP'
 		cluster_name: 'Test Cluster'
 		# data_file_directories:
@@ -83,6 +81,13 @@ make_stand_ins() {
 	printf '%s\n' -Xms64m -XX:+UseTLAB >"$home/conf/jvm-server.options"
 	# shellcheck disable=SC2016
 	printf '%s\n' 'JMX_PORT="7199"' 'JVM_OPTS="$JVM_OPTS -XX:+UseTLAB"' >"$home/conf/cassandra-env.sh"
+}
+
+# A server that listens where the configuration says, from a script that looks for jemalloc.
+make_stand_ins() {
+	home=$scratch/cassandra
+	mkdir -p "$home/bin" "$home/tools/bin" "$home/conf"
+	make_configuration
 	cat >"$scratch/Listen.java" <<-'STOP'
 		public class Listen {
 			public static void main(String[] arguments) throws Exception {
