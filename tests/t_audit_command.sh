@@ -80,7 +80,7 @@ check_text() {
 	expect "rows of the table" 2 "$(sed -n '/ kind  file$/,/^$/p' "$scratch/out" | tail -n +2 | grep -c .)"
 	grep -q 'instruction$' "$scratch/out" || fail "no table of instructions" "$scratch/out"
 	case $ARCH in
-	aarch64) grep -q '^  LSE switch reaches .* % of .* atomic sites (switchable ' "$scratch/out" ;;
+	aarch64) grep -q '^  LSE switch reaches .* % of .* atomic sites in .* for AArch64 (switchable ' "$scratch/out" ;;
 	*) grep -q '^  x86-64 has no LSE switch: ' "$scratch/out" ;;
 	esac || fail "no verdict" "$scratch/out"
 	grep -q 'dlopen' "$scratch/out" || fail "nothing about plug-ins" "$scratch/out"

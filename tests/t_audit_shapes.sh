@@ -128,6 +128,14 @@ check_companions() {
 	xz "$scratch/mini"
 	compile ${arm}objcopy --add-section ".gnu_debugdata=$scratch/mini.xz" "$scratch/stripped.so" "$scratch/mini.so"
 	expect_refusal whole.debug
+	# Met in a directory, they are missed by nobody.
+	mkdir "$scratch/debug"
+	cp "$scratch/whole.debug" "$scratch/stripped.so" "$scratch/debug"
+	audit "$scratch/debug"
+	expect "exit status for a directory with debug information" 0 $status
+	abshim audit "$scratch/debug" >"$scratch/out" 2>&1
+	grep -q '^  1 file without code (debug information, core dumps) left out$' "$scratch/out" ||
+		fail "what is said of debug information" "$scratch/out"
 	audit "$scratch/stripped.so"
 	wanted=$(row "$scratch/stripped.so" '[.families, .lse, .llsc, .helpers, .reach]')
 	expect_row "$scratch/stripped.so" '.helpers > 20 and .lse.inline == 0' true

@@ -63,6 +63,8 @@ struct audit_file {
 	char *why; /* why not, or what to know; "" where there is nothing to say */
 	enum audit_method method;
 	bool complete; /* read whole: else the counts are of a part only */
+	bool codeless; /* AUDIT_REFUSED, as it holds no code that could be missed: debug
+	                  information, a core dump */
 	char **notes;
 	size_t note_count;
 };

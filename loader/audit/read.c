@@ -16,15 +16,21 @@
 /* Archives in archives are followed so far. */
 #define MOST_DEPTH 4
 
+static void refuse_codeless(struct audit_file *row, const char *note)
+{
+	row->kind = AUDIT_REFUSED;
+	row->complete = false;
+	row->codeless = true;
+	audit_note(row, "%s", note);
+}
+
 static void count_atomics(struct audit_file *row, const struct image *image)
 {
 	struct code code;
 	struct audit_symbols symbols;
 	code_find(&code, image, row);
 	if (code.companion) {
-		row->kind = AUDIT_REFUSED;
-		row->complete = false;
-		audit_note(row, "debug information alone: its code is in another file");
+		refuse_codeless(row, "debug information alone: its code is in another file");
 		code_free(&code);
 		return;
 	}
@@ -52,9 +58,7 @@ static void read_elf(struct audit_list *list, const struct view *view, const cha
 	kinds_fill(row, &image);
 	const char *refusal = kinds_refusal(&image);
 	if (refusal != NULL) {
-		row->kind = AUDIT_REFUSED;
-		row->complete = false;
-		audit_note(row, "%s", refusal);
+		refuse_codeless(row, refusal);
 		return;
 	}
 	if (image.machine != EM_AARCH64 && image.machine != EM_X86_64) {

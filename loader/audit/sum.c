@@ -29,13 +29,19 @@ const char *target_kind_word(enum target_kind kind)
 	return words[kind];
 }
 
+static bool is_missed(const struct target *target, const struct audit_file *file)
+{
+	return !file->complete && !(file->codeless && target->kind == TARGET_DIRECTORY);
+}
+
 struct audit_sum audit_sum(
         const struct survey *survey, const struct target *target, const char *machine)
 {
 	struct audit_sum sum = { .files = 0 };
 	for (size_t i = 0; i < target->row_count; i++) {
 		const struct audit_file *file = &survey->list.files[target->rows[i]];
-		sum.unread += !file->complete;
+		sum.unread += is_missed(target, file);
+		sum.codeless += !file->complete && !is_missed(target, file);
 		if (file->kind == AUDIT_REFUSED || strcmp(file->machine, machine) != 0)
 			continue;
 		sum.files++;
@@ -53,7 +59,7 @@ bool target_is_complete(const struct survey *survey, const struct target *target
 {
 	bool complete = target->whole;
 	for (size_t i = 0; i < target->row_count; i++)
-		complete &= survey->list.files[target->rows[i]].complete;
+		complete &= !is_missed(target, &survey->list.files[target->rows[i]]);
 	return complete;
 }
 

@@ -29,7 +29,9 @@ const char *target_kind_word(enum target_kind kind);
 
 /* The figures of several files. */
 struct audit_sum {
-	uint64_t files, unread;                 /* of the machine; all that are not complete */
+	uint64_t files;            /* of the machine */
+	uint64_t unread, codeless; /* of all: those that count as not complete; without code, in a
+	                              directory */
 	uint64_t switchable, rewritable, fixed; /* AArch64 */
 	uint64_t locked;                        /* x86-64 */
 	uint64_t callers;                       /* files that call functions of libabshim.so */
@@ -39,7 +41,8 @@ struct audit_sum {
 struct audit_sum audit_sum(
         const struct survey *survey, const struct target *target, const char *machine);
 
-/* Whether all files of the target have been found, and read whole. */
+/* Whether all files of the target have been found, and read whole. What a directory holds beside
+ * code (debug information, core dumps) is not missed. */
 bool target_is_complete(const struct survey *survey, const struct target *target);
 
 /* What is in the way of a preload into the program or process; NULL: nothing. */

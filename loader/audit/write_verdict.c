@@ -19,16 +19,19 @@ static const char *limit(const struct survey *survey, const struct target *targe
 static void put_reach(FILE *out, const struct survey *survey, const struct target *target,
         const struct audit_sum *sum)
 {
-	char numbers[5][TEXT_NUMBER_SIZE];
+	char numbers[6][TEXT_NUMBER_SIZE];
 	uint64_t reached = sum->switchable + sum->rewritable, all = reached + sum->fixed;
 	if (all == 0) {
 		fprintf(out, "  no atomic instructions in %s%s\n",
 		        text_things(numbers[0], sum->files, "file"), limit(survey, target));
 		return;
 	}
-	fprintf(out, "  LSE switch %s %s of %s (switchable %s, rewritable %s, fixed %s)%s\n",
+	fprintf(out,
+	        "  LSE switch %s %s of %s in %s for AArch64 (switchable %s, rewritable %s, fixed "
+	        "%s)%s\n",
 	        target_bar(survey, target) == NULL ? "reaches" : "would reach",
 	        text_percent(numbers[0], reached, all), text_things(numbers[1], all, "atomic site"),
+	        text_things(numbers[5], sum->files, "file"),
 	        text_count(numbers[2], sum->switchable), text_count(numbers[3], sum->rewritable),
 	        text_count(numbers[4], sum->fixed), limit(survey, target));
 }
@@ -78,7 +81,7 @@ static void put_preload(FILE *out, const struct survey *survey, const struct tar
 		fputs("; so neither its locks nor its atomics can be switched\n", out);
 		return;
 	}
-	fprintf(out, "  libabshim.so takes over calls in %s of %s\n",
+	fprintf(out, "  libabshim.so takes over calls in %s of %s: in those that make any\n",
 	        text_count(numbers[0], arm.callers + x86.callers),
 	        text_things(numbers[1], arm.files + x86.files, "file"));
 	if (first->interposable && *first->why != '\0')
@@ -97,6 +100,17 @@ static void put_kind(FILE *out, const struct survey *survey, const struct target
 		fputs("  as it is mapped now\n", out);
 }
 
+static void put_unread(FILE *out, const struct audit_sum *sum)
+{
+	char number[TEXT_NUMBER_SIZE];
+	if (sum->unread > 0)
+		fprintf(out, "  %s could not be read whole: the notes say why\n",
+		        text_things(number, sum->unread, "file"));
+	if (sum->codeless > 0)
+		fprintf(out, "  %s without code (debug information, core dumps) left out\n",
+		        text_things(number, sum->codeless, "file"));
+}
+
 static void put_target(FILE *out, const struct survey *survey, const struct target *target)
 {
 	struct audit_sum arm = audit_sum(survey, target, "aarch64");
@@ -108,14 +122,14 @@ static void put_target(FILE *out, const struct survey *survey, const struct targ
 		text_escape(out, target->notes.items[i]);
 		fputc('\n', out);
 	}
-	if (arm.unread > 0) {
-		char number[TEXT_NUMBER_SIZE];
-		fprintf(out, "  %s could not be read whole\n",
-		        text_things(number, arm.unread, "file"));
-	}
+	put_unread(out, &arm);
+	/* What most files are for comes first. */
+	bool x86_first = x86.files > arm.files;
+	if (x86.files > 0 && x86_first)
+		put_locked(out, survey, target, &x86);
 	if (arm.files > 0)
 		put_reach(out, survey, target, &arm);
-	if (x86.files > 0)
+	if (x86.files > 0 && !x86_first)
 		put_locked(out, survey, target, &x86);
 	if (arm.files + x86.files > 0 && target->kind != TARGET_DIRECTORY)
 		put_preload(out, survey, target);
