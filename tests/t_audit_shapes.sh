@@ -192,6 +192,7 @@ check_go() {
 		go build -o "$scratch/go" $data/counter.go
 	python3 $counter $objdump_arm $readelf_arm "$scratch/go" >"$scratch/counted"
 	expect_read go .static true .helpers 0 .reach.switchable 0 .reach.rewritable 0 .interposable.yes false
+	expect_row "$scratch/go" '[.notes[] | select(test("by its segments"))] | length' 0
 	expect "Go's families" "$(families_of "$scratch/counted")" "$(row "$scratch/go" . | families_of)"
 }
 

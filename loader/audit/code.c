@@ -61,11 +61,14 @@ static bool is_executable(const struct segment *segment)
 	return segment->type == PT_LOAD && (segment->flags & PF_X) != 0 && segment->file_size != 0;
 }
 
-/* All that sections tell of the file's bytes in memory, by offset. */
+/* All that sections tell of the file's bytes in memory, by offset; Go's linker puts the section
+ * headers there as well. */
 static struct extent *loaded_extents(const struct image *image, size_t *count)
 {
-	struct extent *extents = allocate(image->section_count, sizeof(*extents));
-	*count = 0;
+	struct extent *extents = allocate(image->section_count + 1, sizeof(*extents));
+	*count = 1;
+	extents[0] = (struct extent){ image->section_table,
+		image->section_table + image_section_table_size(image) };
 	for (uint32_t i = 1; i < image->section_count; i++) {
 		struct section section = image_section(image, i);
 		if ((section.flags & SHF_ALLOC) == 0 || section.type == SHT_NOBITS ||

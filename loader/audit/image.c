@@ -30,6 +30,11 @@ static unsigned section_size(const struct image *image)
 	return image->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 }
 
+uint64_t image_section_table_size(const struct image *image)
+{
+	return (uint64_t)image->section_count * section_size(image);
+}
+
 static unsigned segment_size(const struct image *image)
 {
 	return image->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);

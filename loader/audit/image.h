@@ -50,6 +50,9 @@ uint64_t image_number(const struct image *image, const unsigned char *bytes, uns
 struct segment image_segment(const struct image *image, uint32_t index);
 struct section image_section(const struct image *image, uint32_t index);
 
+/* Bytes of the section headers in the file, from section_table on. */
+uint64_t image_section_table_size(const struct image *image);
+
 /* "" where it has none. */
 const char *image_section_name(const struct image *image, const struct section *section);
 
