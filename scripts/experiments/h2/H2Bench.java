@@ -13,6 +13,8 @@ import java.sql.Statement;
  */
 public final class H2Bench {
 	static final int FIELD_LENGTH = 170; // as in a row of cassandra-stress: 5 columns of 34 bytes
+	/** After one round, the compiler of the virtual machine has not come far, and hides what allocation costs. */
+	private static final int WARMUP_ROUNDS = 4;
 	private static final String URL = "jdbc:h2:mem:bench;DB_CLOSE_DELAY=-1";
 
 	private H2Bench() {
@@ -61,9 +63,10 @@ public final class H2Bench {
 		Worker.Work reads = new Worker.Work(URL, false, threads, rows);
 		Worker.Work writes = new Worker.Work(URL, true, threads, rows);
 		PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
-		int warmup = seconds;
-		new Phase(reads, warmup, nowhere).run();
-		new Phase(writes, warmup, nowhere).run();
+		for (int i = 0; i < WARMUP_ROUNDS; i++) {
+			new Phase(reads, seconds, nowhere).run();
+			new Phase(writes, seconds, nowhere).run();
+		}
 		long errors = new Phase(reads, seconds, System.out).run() + new Phase(writes, seconds, System.out).run();
 		System.out.println("END");
 		System.exit(errors == 0 ? 0 : 1);
