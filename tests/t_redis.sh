@@ -89,6 +89,8 @@ for mutex in glibc yield:30; do
 	about="mutex=$mutex"
 	forget_records
 	serve shimmed ABSHIM_MUTEX=$mutex
+	# On AArch64 a child at the start has tried the kernel.
+	find "$ABSHIM_DIR" -name '*.abshim' ! -name "$name.$server.*" -delete
 	load >"$scratch/shim"
 	expect_same "$about: the data" "$scratch/plain" "$scratch/shim"
 	expect_jemalloc
